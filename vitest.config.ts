@@ -1,14 +1,14 @@
 import { defineConfig } from 'vitest/config'
-import { EXCLUDED_FROM_CITUS } from './test/citus/excluidas.ts'
+import { EXCLUDED_FROM_CITUS } from './test/citus/excluded.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: process.env.CITUS_URL ? Object.keys(EXCLUDED_FROM_CITUS) : ['test/citus/**'],
-    globalSetup: ['test/preparacion.ts'],
-    reporters: ['default', './test/reportero.ts'],
+    globalSetup: ['test/setup.ts'],
+    reporters: ['default', './test/reporter.ts'],
     tags: [
-      { name: 'completo', description: 'tests that take minutes: `npm run test:completo`' },
+      { name: 'slow', description: 'tests that take minutes: `npm run test:slow`' },
       { name: 'nodos', description: 'tests that remove nodes of a cluster: last in `npm run test:citus`' },
       { name: 'postgres', description: 'tests for a single PostgreSQL: not in `npm run test:citus`' },
     ],
@@ -24,6 +24,6 @@ export default defineConfig({
     hookTimeout: 300_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 120_000 } },
-    coverage: { provider: 'v8', include: ['server/**/*.ts', 'sdk/src/**/*.ts'], exclude: ['**/generado/**'] },
+    coverage: { provider: 'v8', include: ['server/**/*.ts', 'sdk/src/**/*.ts'], exclude: ['**/generated/**'] },
   },
 })

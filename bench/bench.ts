@@ -1,25 +1,25 @@
 /** Entry point of `npm run bench`: measures the service against its references, in interleaved rounds. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
-import { type Bench, openBench } from './arnes/entorno.ts'
-import { type Measurement, type MeasurementResult, readConditions, renderReportTable } from './arnes/informe.ts'
-import { measureWithVerdict } from './arnes/juicio.ts'
-import { cleanUpAll } from './arnes/limpieza.ts'
-import { formatNumber, miles } from './arnes/numero.ts'
-import { type BenchOptions, helpText, OptionsError, readOptions } from './arnes/opciones.ts'
-import { PGBENCH_MISSING } from './arnes/pgbench.ts'
-import { renderChart } from './arnes/svg.ts'
-import { eventLoopMeasurements } from './medidas/bucle.ts'
-import { CASES_OF_COMPARISON, compareWithCommit } from './medidas/contra.ts'
-import { creationMeasurements } from './medidas/crear.ts'
-import { growthMeasurements } from './medidas/crecer.ts'
-import { lectura } from './medidas/leer.ts'
-import { limitMeasurements } from './medidas/limites.ts'
-import { loteMeasurements } from './medidas/lote.ts'
-import { nodeMeasurements } from './medidas/nodos.ts'
-import { processMeasurements } from './medidas/proceso.ts'
-import { validacion } from './medidas/validacion.ts'
-import { webhookMeasurements } from './medidas/webhooks.ts'
+import { cleanUpAll } from './harness/cleanup.ts'
+import { type Bench, openBench } from './harness/environment.ts'
+import { formatNumber, miles } from './harness/number.ts'
+import { type BenchOptions, helpText, OptionsError, readOptions } from './harness/options.ts'
+import { PGBENCH_MISSING } from './harness/pgbench.ts'
+import { type Measurement, type MeasurementResult, readConditions, renderReportTable } from './harness/report.ts'
+import { renderChart } from './harness/svg.ts'
+import { measureWithVerdict } from './harness/verdict.ts'
+import { CASES_OF_COMPARISON, compareWithCommit } from './measurements/against.ts'
+import { loteMeasurements } from './measurements/batch.ts'
+import { creationMeasurements } from './measurements/create.ts'
+import { eventLoopMeasurements } from './measurements/eventLoop.ts'
+import { growthMeasurements } from './measurements/growth.ts'
+import { limitMeasurements } from './measurements/limits.ts'
+import { nodeMeasurements } from './measurements/nodes.ts'
+import { processMeasurements } from './measurements/process.ts'
+import { lectura } from './measurements/read.ts'
+import { validacion } from './measurements/validation.ts'
+import { webhookMeasurements } from './measurements/webhooks.ts'
 
 const MEASUREMENTS: readonly Measurement[] = [
   ...creationMeasurements,
@@ -83,7 +83,7 @@ const renderBullets = (titulo: string, lineas: readonly string[]) =>
   lineas.length > 0 ? `## ${titulo}\n\n${lineas.map((linea) => `- ${linea}`).join('\n')}\n\n` : ''
 
 /**
- * Writes the dated report with its charts and, when the run has all measurements, `bench/RESULTADOS.md`.
+ * Writes the dated report with its charts and, when the run has all measurements, `bench/RESULTS.md`.
  * @returns the report, with paths of charts relative to the repository
  */
 async function writeReport(
@@ -94,7 +94,7 @@ async function writeReport(
 ): Promise<string> {
   const { selectedKeys, rounds, segundos, guias, contra } = bench.opciones
   const fecha = startedAt.toISOString().slice(0, 16).replace(/:/g, '')
-  const folder = new URL('resultados/', import.meta.url)
+  const folder = new URL('results/', import.meta.url)
   mkdirSync(folder, { recursive: true })
   const charts = medidas.flatMap(({ resultado }) => resultado.charts ?? [])
   for (const { nombre, chart } of charts) writeFileSync(new URL(`${fecha}-${nombre}.svg`, folder), renderChart(chart))
@@ -116,8 +116,8 @@ ${charts.map(({ nombre, chart }) => `\n![${chart.titulo}](${chartFolder}${fecha}
 ${contra === undefined ? '' : renderBullets('Pérdidas más allá del ruido', losses.length > 0 ? losses : ['Ninguna.'])}${renderBullets('Detalles', notas)}${renderBullets('Condiciones', [loadLine + noiseWarning, ...lugar])}`
   writeFileSync(new URL(`${fecha}.md`, folder), report(''))
   if (selectedKeys.length === 0 && contra === undefined)
-    writeFileSync(new URL('RESULTADOS.md', import.meta.url), report('resultados/'))
-  return report('bench/resultados/')
+    writeFileSync(new URL('RESULTS.md', import.meta.url), report('results/'))
+  return report('bench/results/')
 }
 
 /** Error of a short run (`--corto`) in which a figure stays below half of its mark. */

@@ -6,18 +6,18 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
-import { buildNewGuiaRow, type GuiaRow } from '../server/domain/guias/campos.ts'
-import { normalizeGuia } from '../server/domain/guias/datos.ts'
+import { normalizeGuia } from '../server/domain/guias/data.ts'
+import { digestsOf } from '../server/domain/guias/digests.ts'
+import { buildNewGuiaRow, type GuiaRow } from '../server/domain/guias/fields.ts'
 import { present } from '../server/domain/guias/guia.ts'
-import { digestsOf } from '../server/domain/guias/huellas.ts'
 import { createIdGenerator, newGuideCode } from '../server/platform/codes/codes.ts'
 import '../server/domain/guias/writing.ts'
-import { createAuthenticators } from '../server/domain/llaves/autenticadores.ts'
-import { LlaveUses } from '../server/domain/llaves/usos.ts'
+import { createAuthenticators } from '../server/domain/llaves/authenticators.ts'
+import { LlaveUses } from '../server/domain/llaves/uses.ts'
 import { createLog } from '../server/platform/log.ts'
 import { createSecrets, readKeys } from '../server/platform/secrets.ts'
 import { readTelephone } from '../server/platform/telephones/telephone.ts'
-import { dieWithParent } from './arnes/hijo.ts'
+import { dieWithParent } from './harness/child.ts'
 
 const visible = (maxLength: number) => ({
   type: 'string',

@@ -7,8 +7,8 @@ import { Logger, run } from 'graphile-worker'
 import pg from 'pg'
 import { Agent } from 'undici'
 import { createIdGenerator } from '../server/platform/codes/codes.ts'
-import { type DeliveryOrder, sendOrder } from './arnes/encargo.ts'
-import { serveAsChild } from './arnes/hijo.ts'
+import { serveAsChild } from './harness/child.ts'
+import { type DeliveryOrder, sendOrder } from './harness/order.ts'
 
 const CONCURRENCY = 64
 

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { Agent } from 'undici'
-import { type DeliveryOrder, sendOrder } from './arnes/encargo.ts'
-import { serveAsChild } from './arnes/hijo.ts'
+import { serveAsChild } from './harness/child.ts'
+import { type DeliveryOrder, sendOrder } from './harness/order.ts'
 
 const MAX_IN_FLIGHT = 64
 const agent = new Agent({ connections: MAX_IN_FLIGHT, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })

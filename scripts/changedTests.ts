@@ -1,10 +1,10 @@
 /**
- * Entry point of `npm run test:cambios`: runs the tests of the changed files, by folder. Changed are the files that differ
- * from the merge base with `main`, also uncommitted and untracked ones. `npm run test:cambios -- <path …>` takes these
+ * Entry point of `npm run test:changed`: runs the tests of the changed files, by folder. Changed are the files that differ
+ * from the merge base with `main`, also uncommitted and untracked ones. `npm run test:changed -- <path …>` takes these
  * paths instead. The rules are a choice for speed: only `npm test` runs everything.
  */
 import { spawn } from 'node:child_process'
-import { git } from './anterior/etiqueta.ts'
+import { git } from './previous/tag.ts'
 
 /** Test that starts the whole service. */
 const SMOKE = 'test/salud/comprobarDisponibilidad.test.ts'
@@ -13,14 +13,14 @@ const RULES: readonly [pattern: RegExp, ...tests: string[]][] = [
   [/^(test\/.+\.test\.ts)$/, '$1'],
   [/^(test\/[^/]+\/)/, '$1'],
   [/^server\/domain\/([^/]+\/)/, 'test/$1', SMOKE],
-  [/^server\/pages\/(?:docs|consola|inicio)\//, 'test/docs/'],
-  [/^server\/pages\//, 'test/paginas/'],
-  [/^openapi\/comercios\/muestras\//, 'test/docs/muestras.test.ts'],
-  [/^openapi\//, 'test/contrato/', SMOKE],
+  [/^server\/pages\/(?:docs|console|home)\//, 'test/docs/'],
+  [/^server\/pages\//, 'test/pages/'],
+  [/^openapi\/comercios\/muestras\//, 'test/docs/samples.test.ts'],
+  [/^openapi\//, 'test/contract/', SMOKE],
   [/^prisma\//, 'test/db/', SMOKE],
   [/^sdk\//, 'test/sdk/'],
-  [/^despliegue\//, 'test/despliegue/'],
-  [/^(?:docs\/|scripts\/documentacion\/|[A-Z]+\.md$)/, 'test/docs/'],
+  [/^despliegue\//, 'test/deployment/'],
+  [/^(?:docs\/|scripts\/documentation\/|[A-Z]+\.md$)/, 'test/docs/'],
   [/^(?:scripts\/|bench\/|\.)/, 'test/scripts/'],
 ]
 
@@ -47,7 +47,7 @@ if (import.meta.main) {
   process.chdir(`${import.meta.dirname}/..`)
   const tests = testsOf(process.argv.length > 2 ? process.argv.slice(2) : await changedFiles())
   console.log(tests.length > 0 ? `Tests: ${tests.join(', ')}` : 'No changed files.')
-  const args = ['node_modules/vitest/vitest.mjs', 'run', ...tests, '--tags-filter=!completo', '--passWithNoTests']
+  const args = ['node_modules/vitest/vitest.mjs', 'run', ...tests, '--tags-filter=!slow', '--passWithNoTests']
   // A terminal sends Ctrl-C to this process and to vitest. This process ignores it, so that vitest can end first.
   process.on('SIGINT', () => {})
   if (tests.length > 0)

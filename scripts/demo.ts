@@ -19,9 +19,9 @@ import { readConfig } from '../server/platform/config/config.ts'
 import { createLog } from '../server/platform/log.ts'
 import { type Service, startService } from '../server/startup/service.ts'
 import { confirmAsDestinatario } from './demo/destinatario.ts'
-import { leerHasta } from './demo/esperar.ts'
 import { deliverAsRepartidor } from './demo/repartidor.ts'
-import { chooseOtherDay, correctTelefono, exhaustIntentos, type Mishaps, setIntentoPolicy } from './demo/tropiezos.ts'
+import { chooseOtherDay, correctTelefono, exhaustIntentos, type Mishaps, setIntentoPolicy } from './demo/stumbles.ts'
+import { leerHasta } from './demo/wait.ts'
 
 const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
 let fallas = 0
@@ -43,7 +43,7 @@ const formatColumns = (rows: readonly (readonly (string | number)[])[]) => {
 const truncate = (texto: string) => (texto.length > 62 ? `${texto.slice(0, 61)}…` : texto)
 const codigos = ({ resultados }: LoteCreado) => resultados.map((r) => (r.ok ? r.guia : null))
 
-const lote = JSON.parse(readFileSync(new URL('../test/datos/lote-100.json', import.meta.url), 'utf8')) as LoteParaCrear
+const lote = JSON.parse(readFileSync(new URL('../test/data/lote-100.json', import.meta.url), 'utf8')) as LoteParaCrear
 
 const LIFE_CYCLES: Estado[][] = [
   ['recolectado', 'en_ruta', 'entregado'],

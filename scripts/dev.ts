@@ -23,8 +23,8 @@ const seconds = (since: number) => `${((performance.now() - since) / 1000).toFix
 
 /** Generators that changed files need, as arguments of Node. */
 function generatorsOf(paths: readonly string[]): string[] | undefined {
-  if (paths.some((path) => CONTRACT.test(path))) return ['scripts/preparar.mjs', 'generar']
-  return paths.some((path) => PAGES.test(path)) ? ['scripts/generar.ts', 'paginas'] : undefined
+  if (paths.some((path) => CONTRACT.test(path))) return ['scripts/prepare.mjs', 'generate']
+  return paths.some((path) => PAGES.test(path)) ? ['scripts/generate.ts', 'pages'] : undefined
 }
 
 /** Process that is running: a generator or the service. */

@@ -1,6 +1,6 @@
 /**
  * Checks what a program can check of the rules for comments and documents (CONTRIBUTING.md, "Writing"): first words, words
- * that hide the subject, length of sentences and of comments, and the subjects of commits. Part of `npm run verificar`.
+ * that hide the subject, length of sentences and of comments, and the subjects of commits. Part of `npm run check`.
  *
  *     node scripts/prose.ts [path …]               checks only files below these paths, and no commits
  *     node scripts/prose.ts --commit-message file  checks the subject of a commit message, for the git hook
@@ -208,7 +208,7 @@ function main(paths: string[]): void {
       DOCUMENTS.test(path) ||
       (CODE.some((folder) => path.startsWith(folder)) &&
         /\.(?:tsx?|mjs|ya?ml|prisma)$/.test(path) &&
-        !path.includes('/generado/')),
+        !path.includes('/generated/')),
   )
   let count = 0
   for (const path of checked)

@@ -10,11 +10,11 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
 /** Arguments of npm, by suite. */
 const SUITES: Record<string, { args: readonly string[]; needs?: string }> = {
-  verificar: { args: ['run', 'verificar', '--', 'completo'] },
+  check: { args: ['run', 'check', '--', 'slow'] },
   test: { args: ['test'] },
-  completo: { args: ['run', 'test:completo'] },
-  esquema: { args: ['run', 'test:esquema'] },
-  anterior: { args: ['run', 'test:anterior'] },
+  slow: { args: ['run', 'test:slow'] },
+  schema: { args: ['run', 'test:schema'] },
+  previous: { args: ['run', 'test:previous'] },
   fuzz: { args: ['run', 'fuzz'] },
   bench: { args: ['run', 'bench', '--', '--corto'] },
   citus: { args: ['run', 'test:citus', '--', '--corto'], needs: 'CITUS_URL' },

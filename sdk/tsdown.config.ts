@@ -30,7 +30,7 @@ export default defineConfig([
   // Built separately, because types that two entries share would be moved to a third file.
   { ...LIBRARY, entry: ['src/hoja.ts'] },
   // The command line is a separate bundle, which adds nothing to the size of the library.
-  { ...PROGRAM, ...WITHOUT_SDK, cwd: import.meta.dirname, entry: { cli: 'cli/principal.ts' } },
+  { ...PROGRAM, ...WITHOUT_SDK, cwd: import.meta.dirname, entry: { cli: 'cli/main.ts' } },
   // These entries import the package instead of bundling it, so that they use the same classes as the merchant's client.
   { ...LIBRARY, ...WITHOUT_SDK, entry: { pruebas: 'pruebas/index.ts' } },
   { ...LIBRARY, ...WITHOUT_SDK, entry: ['entries/*.ts'] },

@@ -1,4 +1,4 @@
-import { hasta } from './fabricas.ts'
+import { hasta } from './factories.ts'
 import { runOnEachNode } from './postgres.ts'
 
 /** Runs the callback while the database admits no session, as in a restart or a lost network. */

@@ -5,8 +5,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { hasta } from './fabricas.ts'
-import { findFreePort } from './puertos.ts'
+import { hasta } from './factories.ts'
+import { findFreePort } from './ports.ts'
 
 /** PgBouncer's program, Debian's or another; undefined: there is none. */
 export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { Cluster } from '../server/data/citus/cluster.ts'
 import { cloneClusterDatabase, dropClusterDatabase } from './citus.ts'
-import { TEMPLATE_DATABASE } from './plantilla.ts'
+import { TEMPLATE_DATABASE } from './template.ts'
 
 /** Something done on each machine from outside a test's own database. */
 export const runOnEachNode = <T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T[]> =>

@@ -1,5 +1,5 @@
 /**
- * Answers and headers that operations have in common. `scripts/generar/comunes.ts` adds them to each operation before
+ * Answers and headers that operations have in common. `scripts/generate/common.ts` adds them to each operation before
  * the contract is linted or bundled, so that path files contain only what is particular to an operation.
  *
  * A path file writes an exception itself. An answer that it writes takes precedence over the one of this list, and

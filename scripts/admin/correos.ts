@@ -1,5 +1,5 @@
 import { sendTestCorreo } from '../../server/domain/correos/probar.ts'
-import { CONSOLE_CONTEXT, type Command } from './comando.ts'
+import { CONSOLE_CONTEXT, type Command } from './command.ts'
 
 /** Commands about mail. */
 export const CORREO_COMMANDS: Record<string, Command> = {

@@ -11,7 +11,7 @@ import { createMetrics } from '../../server/startup/metrics.ts'
 import { Probe } from '../../server/startup/probe.ts'
 import { openDatabase } from '../../server/startup/resources.ts'
 import { Teardown } from '../../server/startup/teardown.ts'
-import type { ConsoleEnvironment } from './comando.ts'
+import type { ConsoleEnvironment } from './command.ts'
 
 /**
  * Opens the service's database and runs `perform` with it. Starts the embedded PostgreSQL if it is not running, and

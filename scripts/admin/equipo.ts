@@ -3,8 +3,8 @@ import { invitePersona } from '../../server/domain/equipo/invitar.ts'
 import { listarPersonas } from '../../server/domain/equipo/listar.ts'
 import { quitarMembresia } from '../../server/domain/equipo/quitarMembresia.ts'
 import { restablecerSegundoFactor } from '../../server/domain/equipo/restablecerSegundoFactor.ts'
-import type { AlcanceDePersona, Persona } from '../../server/generado/contrato/tipos/index.ts'
-import { CONSOLE_CONTEXT, type Command, todas } from './comando.ts'
+import type { AlcanceDePersona, Persona } from '../../server/generated/contract/types/index.ts'
+import { CONSOLE_CONTEXT, type Command, todas } from './command.ts'
 
 /** Commands for persons who work for the courier company or for merchants. */
 export const EQUIPO_COMMANDS: Record<string, Command> = {

@@ -1,4 +1,4 @@
-import { NO_BROWSER, withPhone } from './navegador.ts'
+import { NO_BROWSER, withPhone } from './browser.ts'
 
 const PLACE = { latitude: 14.70811, longitude: -90.50042, accuracy: 12 }
 

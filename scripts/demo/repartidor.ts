@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { NO_BROWSER, withPhone } from './navegador.ts'
+import { NO_BROWSER, withPhone } from './browser.ts'
 
 const FOTO = new URL('../../server/domain/simulador/muestras/foto.jpg', import.meta.url)
 const FIRMA = new URL('../../server/domain/simulador/muestras/firma.png', import.meta.url)

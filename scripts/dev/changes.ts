@@ -3,7 +3,7 @@ import { readdirSync, watch } from 'node:fs'
 import { join, sep } from 'node:path'
 
 /** Names that are not watched: generated output, and files that editors write beside a file. */
-const IGNORED = /^(?:generado|dist|node_modules|\..*|.*~|.*\.sw.|4913)$/
+const IGNORED = /^(?:generated|dist|node_modules|\..*|.*~|.*\.sw.|4913)$/
 
 /** Time without another change after which a change is reported, in milliseconds: editors write a file in some steps. */
 const SETTLED = 60

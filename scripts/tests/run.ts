@@ -9,10 +9,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Maximum number of flaky tests of a green run. A flaky test fails among the others and passes alone. */
 const MAX_FLAKY = 2
 
-/** Name of the environment variable with the file to which `test/reportero.ts` writes the {@link RunSummary}. */
+/** Name of the environment variable with the file to which `test/reporter.ts` writes the {@link RunSummary}. */
 export const SUMMARY_FILE = 'GUIAS_TEST_SUMMARY'
 
-/** Summary of a run, which `test/reportero.ts` writes. */
+/** Summary of a run, which `test/reporter.ts` writes. */
 export interface RunSummary {
   passed: number
   failed: number
@@ -118,7 +118,7 @@ async function vitest(tree: string, args: readonly string[], capture: boolean): 
         'node_modules/vitest/vitest.mjs',
         'run',
         '--reporter=default',
-        '--reporter=./test/reportero.ts',
+        '--reporter=./test/reporter.ts',
         '--reporter=json',
         `--outputFile.json=${report}`,
         ...args,

@@ -1,5 +1,5 @@
 import type { Advertencia } from '@guias/sdk'
-import { formatFailure } from './errores.ts'
+import { formatFailure } from './errors.ts'
 import { notify, paintNotice, sanitize } from './terminal.ts'
 
 const formatSuggestion = (sugerencia: Advertencia['sugerencia']): string => {

@@ -5,9 +5,16 @@ import type {
   Guias,
   IntentoDeWebhook,
 } from '@guias/sdk'
-import { EVENT_TYPES } from '../src/generado/eventTypes.ts'
-import { type CliCommand, type Context, EXIT_CODE, readInstantOption, sleepUntilAborted, UsageError } from './orden.ts'
-import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
+import { EVENT_TYPES } from '../src/generated/eventTypes.ts'
+import {
+  type CliCommand,
+  type Context,
+  EXIT_CODE,
+  readInstantOption,
+  sleepUntilAborted,
+  UsageError,
+} from './command.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from './table.ts'
 import { hora, notify, paint, printLine, sanitize, type TextTone } from './terminal.ts'
 
 const STATE_TONES: Record<string, TextTone> = { entregado: 'green', fallido: 'red', pendiente: 'yellow' }

@@ -1,5 +1,5 @@
 import { CODES_OPTION, forEachCode, readCodes } from './codigos.ts'
-import { type CliCommand, EXIT_CODE } from './orden.ts'
+import { type CliCommand, EXIT_CODE } from './command.ts'
 import { askToConfirm, notify, paint, printLine, sanitize } from './terminal.ts'
 
 export const cancelar: CliCommand = {

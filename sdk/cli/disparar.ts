@@ -1,5 +1,5 @@
 import type { AvanceSimulado, Conocido, DecisionSimulada, Guia, Guias, Motivo } from '@guias/sdk'
-import { type CliCommand, type Context, EXIT_CODE, UsageError } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
 import { paint, printLine, sanitize } from './terminal.ts'
 
 /** State that a transition can reach. */

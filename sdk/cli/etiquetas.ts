@@ -7,9 +7,9 @@ import {
   type Guias,
   type PuntosPorPulgada,
 } from '@guias/sdk'
-import { download, requireFreePaths, writeFileAtomically } from './archivos.ts'
 import { CODES_OPTION, readCodes } from './codigos.ts'
-import { type CliCommand, type Context, EXIT_CODE, UsageError } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
+import { download, requireFreePaths, writeFileAtomically } from './files.ts'
 import { notify, printLine, sanitize } from './terminal.ts'
 
 const FORMATS: readonly (FormatoDeEtiquetas | 'zpl')[] = ['10x15', 'carta', 'zpl']

@@ -1,8 +1,8 @@
 import type { EstadoDeDecision, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
+import { type CliCommand, EXIT_CODE, readInstantOption, UsageError } from './command.ts'
 import { ESTADOS, UBICACIONES } from './disparar.ts'
-import { type CliCommand, EXIT_CODE, readInstantOption, UsageError } from './orden.ts'
-import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from './table.ts'
 import { hora, toneOfState } from './terminal.ts'
 
 const LIST_OF_GUIAS: ListDescription<Guia> = {

@@ -12,12 +12,12 @@ import {
 import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
 import { isOfEndedGuide } from '../src/endedGuide.ts'
 import { formatAdvertencia } from './advertencias.ts'
-import { FAILURES, type GuiaRow, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from './archivoDeLote.ts'
-import { buildCountryOption, optionNameOf, RECOGIDA_OPTIONS, setTelefono } from './campos.ts'
-import { formatFailure, nameField } from './errores.ts'
-import { MessageGroups } from './grupos.ts'
-import { type CliCommand, type Context, EXIT_CODE, readIntegerOption, UsageError } from './orden.ts'
-import { explainSystemError } from './porque.ts'
+import { FAILURES, type GuiaRow, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from './batchFile.ts'
+import { explainSystemError } from './cause.ts'
+import { type CliCommand, type Context, EXIT_CODE, readIntegerOption, UsageError } from './command.ts'
+import { formatFailure, nameField } from './errors.ts'
+import { buildCountryOption, optionNameOf, RECOGIDA_OPTIONS, setTelefono } from './fields.ts'
+import { MessageGroups } from './groups.ts'
 import { createProgress, notify, paintNotice, printLine, sanitize } from './terminal.ts'
 
 /**

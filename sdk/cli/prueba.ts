@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import type { ArchivoDePrueba, ClavesPublicas, Guias, PruebaDeEntrega } from '@guias/sdk'
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
-import { DownloadError, download, putAtomically, requireFreePaths, writeFileAtomically } from './archivos.ts'
+import { explainSystemError } from './cause.ts'
 import { CODES_OPTION, canonicalizeCode, forEachCode, readCodes } from './codigos.ts'
-import { type CliCommand, type Context, EXIT_CODE, sleepUntilAborted, UsageError } from './orden.ts'
-import { explainSystemError } from './porque.ts'
+import { type CliCommand, type Context, EXIT_CODE, sleepUntilAborted, UsageError } from './command.ts'
+import { DownloadError, download, putAtomically, requireFreePaths, writeFileAtomically } from './files.ts'
 import { hora, notify, paint, paintNotice, printLine, sanitize } from './terminal.ts'
 
 const MANIFEST_FILE = 'manifiesto.jws'

@@ -1,5 +1,5 @@
 import { ErrorDeHoja } from '@guias/sdk/hoja'
-import { UsageError } from './orden.ts'
+import { UsageError } from './command.ts'
 import { sanitize } from './terminal.ts'
 
 /** Remedies that only some commands have: a sentence about unknown columns, and the end of one about the encoding. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { WriteStream } from 'node:tty'
 import { ErrorAbortado } from '@guias/sdk'
-import { UsageError } from './orden.ts'
+import { UsageError } from './command.ts'
 
 const COLOR_CODES = { green: 32, red: 31, yellow: 33, grey: 90, strong: 1 }
 export type TextTone = keyof typeof COLOR_CODES

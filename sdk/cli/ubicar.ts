@@ -1,9 +1,9 @@
 import type { Guia, Guias, UbicacionParaConfirmar } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
 import { notifyAdvertencias } from './advertencias.ts'
-import { optionNameOf } from './campos.ts'
 import { canonicalizeCode, forEachCode, openTable, readCodes, readInput } from './codigos.ts'
-import { type CliCommand, type Context, EXIT_CODE, UsageError } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
+import { optionNameOf } from './fields.ts'
 import { notify, paint, printLine, sanitize } from './terminal.ts'
 
 export const ubicar: CliCommand = {

@@ -1,9 +1,9 @@
 import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
 import { escribirMetadatos } from '@guias/sdk/hoja'
 import { formatAdvertencia } from './advertencias.ts'
-import { wrap } from './ayuda.ts'
-import { byCodeOrReference } from './guideOrReference.ts'
-import { type CliCommand, EXIT_CODE } from './orden.ts'
+import { type CliCommand, EXIT_CODE } from './command.ts'
+import { byCodeOrReference } from './guiaOrReference.ts'
+import { wrap } from './help.ts'
 import { formatEvento } from './rastrear.ts'
 import { hora, paint, printLine, sanitize, toneOfState } from './terminal.ts'
 

@@ -1,6 +1,5 @@
 import type { Webhook, WebhookConSecreto, WebhookParaCambiar } from '@guias/sdk'
-import { EVENT_TYPES } from '../src/generado/eventTypes.ts'
-import { requireFreePaths, writeFileAtomically } from './archivos.ts'
+import { EVENT_TYPES } from '../src/generated/eventTypes.ts'
 import { avisos, probar, recuperar, reenviar } from './avisosDeWebhook.ts'
 import {
   type CliCommand,
@@ -10,8 +9,9 @@ import {
   numero,
   type Options,
   UsageError,
-} from './orden.ts'
-import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
+} from './command.ts'
+import { requireFreePaths, writeFileAtomically } from './files.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from './table.ts'
 import { askToConfirm, hora, notify, paint, printLine, sanitize } from './terminal.ts'
 
 const WEBHOOKS_LIST: ListDescription<Webhook> = {

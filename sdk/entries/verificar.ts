@@ -6,7 +6,7 @@ import {
   type ManifiestoDePrueba,
 } from '@guias/sdk'
 import { copyBytes, deBase64, deUtf8, enBase64, enUtf8, hexadecimalDe, webCrypto } from '../src/bytes.js'
-import { isManifest } from '../src/formas.js'
+import { isManifest } from '../src/shapes.js'
 
 /**
  * Fallo al verificar una prueba de entrega:

@@ -8,6 +8,6 @@ import { PROGRAM } from '../tsdown.config.ts'
 export default defineConfig({
   ...PROGRAM,
   cwd: import.meta.dirname,
-  entry: { principal: 'src/principal.ts' },
+  entry: { main: 'src/main.ts' },
   deps: { alwaysBundle: [/^@guias\/sdk/], neverBundle: [/^@modelcontextprotocol\//] },
 })

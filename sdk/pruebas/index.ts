@@ -5,11 +5,11 @@ import {
   Guias as SdkClient,
   type WebhookParaCrear,
 } from '@guias/sdk'
-import { admitsType, Deliveries, type Envio, type Recibir } from './envios.ts'
+import { admitsType, Deliveries, type Envio, type Recibir } from './deliveries.ts'
 import { Guias } from './guias.ts'
 import { desconocido, Refusal } from './problema.ts'
 
-export type { Envio, Recibir } from './envios.ts'
+export type { Envio, Recibir } from './deliveries.ts'
 
 /** Opciones de {@link ServicioDePruebas}. */
 export interface OpcionesDelServicio {

@@ -1,4 +1,3 @@
-import type { Conocido, TipoDesconocido } from './abierto.js'
 import type {
   Estado,
   EventoDelContrato,
@@ -6,7 +5,8 @@ import type {
   Motivo,
   MotivosDeEstado,
   TipoDeEvento,
-} from './generado/evento.gen.js'
+} from './generated/evento.gen.js'
+import type { Conocido, TipoDesconocido } from './openValues.js'
 
 /** Tipos de evento que esta versión conoce, y `TipoDesconocido`, que representa los demás. */
 export type TipoDeEventoRecibido = Conocido<TipoDeEvento> | TipoDesconocido

@@ -1,6 +1,6 @@
-import { COLUMNAS, guiaDeCampos } from './columnas.js'
+import { COLUMNAS, guiaDeCampos } from './columns.js'
 import { damageOf } from './damage.js'
-import type { GuiaParaCrear } from './generado/types.gen.js'
+import type { GuiaParaCrear } from './generated/types.gen.js'
 import { ErrorDeHoja } from './sheetError.js'
 import { type FilaDeTabla, leerTabla, type OpcionesDeTabla, type Tabla } from './table.js'
 
@@ -11,7 +11,7 @@ export {
   leerMetadatos,
   leerRecogida,
   normalizarColumna,
-} from './columnas.js'
+} from './columns.js'
 export { escribirCsv, leerCsv } from './csv.js'
 export { ErrorDeHoja } from './sheetError.js'
 export { type FilaDeTabla, leerTabla, type OpcionesDeTabla, type Tabla } from './table.js'

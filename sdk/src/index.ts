@@ -1,5 +1,6 @@
-export type { Conocido, TipoDesconocido } from './abierto.js'
-export type { ClavePublica, ClavesPublicas } from './clavesPublicas.js'
+export type { ArchivoPorDescargar, RecursoArchivos } from './archivosResource.js'
+export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './catalogoResource.js'
+export type { FiltrosDeBitacora, RecursoCuenta } from './cuentaResource.js'
 export {
   ErrorAbortado,
   ErrorAlcance,
@@ -20,8 +21,9 @@ export {
   type MotivoDeFirma,
   type NombreDeError,
   type OrigenDelError,
-} from './errores.js'
+} from './errors.js'
 export type { Evento, TipoDeEventoRecibido } from './evento.js'
+export type { FiltrosDelFlujo, OpcionesDelFlujo, RecursoEventos } from './eventosResource.js'
 // Only the contract's own types are exported. Helper types of the generator (`*Data`, `*Responses`, `Estado2`…) stay
 // internal.
 export type {
@@ -135,16 +137,8 @@ export type {
   WebhookConSecreto,
   WebhookParaCambiar,
   WebhookParaCrear,
-} from './generado/types.gen.js'
+} from './generated/types.gen.js'
 export { Guias, type OpcionesDeGuias, type OpcionesDeLlamada } from './guias.js'
-export type { FallaDeMuchas, GuiaDeMuchas, ResultadoDeMuchas } from './lotes.js'
-export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDeMuchas } from './muchas.js'
-export type { ConFechas, OpcionesConClave, OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
-export type { Listado, Pagina } from './paginas.js'
-export type { ArchivoPorDescargar, RecursoArchivos } from './recursoArchivos.js'
-export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
-export type { FiltrosDeBitacora, RecursoCuenta } from './recursoCuenta.js'
-export type { FiltrosDelFlujo, OpcionesDelFlujo, RecursoEventos } from './recursoEventos.js'
 export type {
   FiltrosDeGuias,
   FiltrosDeHistorial,
@@ -154,17 +148,17 @@ export type {
   OpcionesDePdf,
   OpcionesDeZpl,
   RecursoGuias,
-} from './recursoGuias.js'
-export type { RecursoSimulador } from './recursoSimulador.js'
-export type {
-  FiltrosDeAvisosDeWebhook,
-  FiltrosDeWebhooks,
-  RecuperacionParaCrear,
-  RecursoWebhooks,
-} from './recursoWebhooks.js'
-export type { OpcionesDeEspera, OpcionesDeSeguimiento, PruebaConPdf } from './seguimiento.js'
-export type { Respuesta, Solicitud } from './solicitud.js'
-export type { Fetch } from './transporte.js'
+} from './guiasResource.js'
+export type { FallaDeMuchas, GuiaDeMuchas, ResultadoDeMuchas } from './lotes.js'
+export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDeMuchas } from './many.js'
+export type { Conocido, TipoDesconocido } from './openValues.js'
+export type { ConFechas, OpcionesConClave, OpcionesDeSolicitud, Registro, Suceso } from './options.js'
+export type { Listado, Pagina } from './pages.js'
+export type { ClavePublica, ClavesPublicas } from './publicKeys.js'
+export type { Respuesta, Solicitud } from './request.js'
+export type { RecursoSimulador } from './simuladorResource.js'
+export type { OpcionesDeEspera, OpcionesDeSeguimiento, PruebaConPdf } from './tracking.js'
+export type { Fetch } from './transport.js'
 export {
   type AvisoDeDeshabilitado,
   type AvisoDeGuia,
@@ -180,5 +174,11 @@ export {
   type TipoDeAviso,
   type TodoAtendido,
   verificarWebhook,
-} from './verificarWebhook.js'
+} from './verifyWebhook.js'
 export { VERSION } from './version.js'
+export type {
+  FiltrosDeAvisosDeWebhook,
+  FiltrosDeWebhooks,
+  RecuperacionParaCrear,
+  RecursoWebhooks,
+} from './webhooksResource.js'

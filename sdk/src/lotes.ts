@@ -1,14 +1,14 @@
 import { enUtf8 } from './bytes.js'
-import { createErrorApi, type ErrorApi, ErrorGuias } from './errores.js'
+import { enJson } from './call.js'
+import { createErrorApi, type ErrorApi, ErrorGuias } from './errors.js'
 import type {
   CodigoDeGuia,
   GuiaParaCrear,
   LoteCreado,
   ResultadoCreado,
   ResultadoFallido,
-} from './generado/types.gen.js'
-import { enJson } from './pedido.js'
-import { isTransient } from './reintentos.js'
+} from './generated/types.gen.js'
+import { isTransient } from './retries.js'
 
 /** Resultado de `crearMuchas` para una guía que existe. */
 export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'advertencias'> {

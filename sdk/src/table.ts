@@ -1,4 +1,4 @@
-import { nameOf, normalizarColumna } from './columnas.js'
+import { nameOf, normalizarColumna } from './columns.js'
 import { rowsByPiece } from './csv.js'
 import { swallowsRows } from './damage.js'
 import { decode, piecesOf } from './encoding.js'

@@ -1,7 +1,7 @@
-import { isLandlineOf, parseTelephone } from './generado/interpretar.js'
-import type { PaisConPlan } from './generado/planes.js'
+import { isLandlineOf, parseTelephone } from './generated/interpret.js'
+import type { PaisConPlan } from './generated/plans.js'
 
-export type { PaisConPlan } from './generado/planes.js'
+export type { PaisConPlan } from './generated/plans.js'
 
 /** Teléfono que se pudo leer. */
 export interface TelefonoLeido {
@@ -39,6 +39,7 @@ export function leerTelefono(texto: string, pais?: string | undefined): Telefono
   const lectura = parseTelephone(texto, pais)
   if ('error' in lectura) return lectura
   if ('e164' in lectura) return { ...lectura, fijo: isLandlineOf(lectura.e164) }
-  if (/^\+[1-9]\d{6,14}$/.test(lectura.foreign)) return { e164: lectura.foreign, pais: null, dudoso: false, fijo: false }
+  if (/^\+[1-9]\d{6,14}$/.test(lectura.foreign))
+    return { e164: lectura.foreign, pais: null, dudoso: false, fijo: false }
   return { error: 'no tiene la forma de un número: + y de 7 a 15 dígitos, por ejemplo +50255551234' }
 }

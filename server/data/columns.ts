@@ -1,5 +1,5 @@
 // A table of columns says in one place for which purposes each column of a database table is used. Lists of columns
-// derive from it: see `campos.ts` of guides, endpoints and keys in `domain/`.
+// derive from it: see `fields.ts` of guides, endpoints and keys in `domain/`.
 
 /**
  * Names of the columns of table `C` that have the property `P`; any name if the columns of `C` are not known to the

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { PrismaClient } from '../generado/contrato/prisma/client.ts'
+import type { PrismaClient } from '../generated/contract/prisma/client.ts'
 import { Problema } from '../platform/errors.ts'
 import { currentSpan, inSpan } from '../platform/tracing.ts'
 import { type ConnectionOptions, Connections, forPrisma, isFullDisk, statementName } from './connections.ts'
@@ -181,18 +181,18 @@ interface StatementOptions {
    * Without `generic` PostgreSQL plans a list anew for each request. A generic plan assumes that a `limit` parameter
    * takes a tenth of the rows, so PostgreSQL considers it expensive and never chooses it. A page of events then costs
    * twice as much. Use `generic` only for statements whose rows one index gives in order, with any parameters:
-   * `test/db/planes.test.ts` checks this.
+   * `test/db/plans.test.ts` checks this.
    *
    * Without `ordered` PostgreSQL may read and sort all rows of a merchant to find the first of them. It expects too few
    * rows of a big merchant, because row-level security repeats the condition on the merchant. Use `ordered` only for
-   * statements whose `order by` is the order of an index: `test/db/filtros.test.ts` checks this.
+   * statements whose `order by` is the order of an index: `test/db/filters.test.ts` checks this.
    */
   plan?: Plan
 }
 
 /**
  * Makes a statement with a fixed text. Replaces its named parameters (`:comercio_id`) with `$1`, `$2`…
- * `test/db/sentencias.test.ts` checks the declared types against PostgreSQL's.
+ * `test/db/statements.test.ts` checks the declared types against PostgreSQL's.
  * @throws if another statement has the same name
  */
 export function statement<Params = object, Row = object>(
@@ -379,7 +379,7 @@ const lazyModels = (load: () => Promise<PrismaClient>, desde: QueryOrigin): Mode
 async function loadPrisma(pool: Connections): Promise<PrismaClient> {
   const [{ PrismaPg }, { PrismaClient: GeneratedClient }] = await Promise.all([
     import('@prisma/adapter-pg'),
-    import('../generado/contrato/prisma/client.ts'),
+    import('../generated/contract/prisma/client.ts'),
   ])
   // Names are made for Prisma's statements, because PostgreSQL keeps no prepared statement without a name.
   const adapter = new PrismaPg(forPrisma(pool), { statementNameGenerator: ({ sql }) => statementName(sql) })

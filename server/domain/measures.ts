@@ -1,7 +1,7 @@
 import { type Db, type Statement, statement } from '../data/db.ts'
 import { readStatus } from '../data/embedded/continuous/folder.ts'
 import { askAll } from '../data/spread.ts'
-import type { webhook } from '../generado/contrato/prisma/client.ts'
+import type { webhook } from '../generated/contract/prisma/client.ts'
 import { readChains, readUnchained } from './bitacora/chain.ts'
 import { subscribesTo } from './eventos/evento.ts'
 import { isUnsendableSql } from './guias/guia.ts'

@@ -1,4 +1,4 @@
-import type { EstadoDelServicio } from '../generado/contrato/tipos/index.ts'
+import type { EstadoDelServicio } from '../generated/contract/types/index.ts'
 
 /** Maximum seconds for which a job may be overdue while the service is at rest. */
 export const QUEUE_WAIT_SECONDS = 300

@@ -1,8 +1,8 @@
-import type { FormatoDeEtiquetas } from '../generado/contrato/tipos/index.ts'
+import type { FormatoDeEtiquetas } from '../generated/contract/types/index.ts'
 import type { DocumentBrand } from '../platform/brand/brand.ts'
 import type { Resolution } from '../platform/zpl/zpl.ts'
 import type { EtiquetaData } from './etiquetas/label.ts'
-import type { PruebaData } from './pruebasEntrega/contenidoDelPdf.ts'
+import type { PruebaData } from './pruebasEntrega/pdfContent.ts'
 
 interface Labels {
   brand: DocumentBrand
@@ -18,7 +18,7 @@ export const THREAD_TASKS = {
     (await import('./etiquetas/pdf.ts')).renderEtiquetas(brand, etiquetas, formato, signal),
   zpl: async ({ brand, etiquetas, ppp }: Labels & { ppp: Resolution }, signal: AbortSignal) =>
     (await import('./etiquetas/zpl.ts')).renderZpl(brand, etiquetas, ppp, signal),
-  prueba: async (datos: PruebaData) => (await import('./pruebasEntrega/componerPdf.ts')).composePdf(datos),
+  prueba: async (datos: PruebaData) => (await import('./pruebasEntrega/composePdf.ts')).composePdf(datos),
 }
 
 /** Type of the tasks, with the data and the result of each, for callers of `ThreadPool`. */

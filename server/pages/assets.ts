@@ -30,12 +30,12 @@ export interface Asset extends Omit<PageResponse, 'status' | 'cuerpo'> {
 /** Static files by their path from the service root, such as `/docs`. */
 export type AssetFiles = ReadonlyMap<string, Asset>
 
-/** Reads a file that `scripts/generar.ts` wrote, such as `paginas/rastreo/estilo.css`. */
-export const readGenerated = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT))
+/** Reads a file that `scripts/generate.ts` wrote, such as `pages/tracking/estilo.css`. */
+export const readGenerated = (archivo: string) => readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT))
 
-/** Lists the files below a folder that `scripts/generar.ts` wrote, with paths relative to that folder. */
+/** Lists the files below a folder that `scripts/generate.ts` wrote, with paths relative to that folder. */
 export const listGenerated = (folder: string) =>
-  readdirSync(new URL(`server/generado/contrato/${folder}`, ROOT), { recursive: true, encoding: 'utf8' })
+  readdirSync(new URL(`server/generated/contract/${folder}`, ROOT), { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => /\.\w+$/.test(path))
 
@@ -71,7 +71,7 @@ function fingerprintOf(contents: readonly Buffer[]) {
 /**
  * Reads a page's own files. Each file gets a name that changes with its content, so that clients may keep it forever.
  * All files are read when the server starts: a page cannot work without its files.
- * @param folder folder of the generated files, such as `paginas/repartidor/`
+ * @param folder folder of the generated files, such as `pages/courier/`
  * @param base path below which the files are served, such as `repartidor/recursos/`
  * @param replacements images that replace the generated files of the same name
  * @param jointNames files that import each other by their own names. They are served from a folder whose name changes with

@@ -1,4 +1,4 @@
-import { Phone } from '../generado/contrato/iconos.ts'
+import { Phone } from '../generated/contract/icons.ts'
 import type { Brand } from '../platform/brand/brand.ts'
 import type { Html } from './html.ts'
 import { choice } from './ui/components.ts'

@@ -1,4 +1,4 @@
-import { ArrowRight } from '../generado/contrato/iconos.ts'
+import { ArrowRight } from '../generated/contract/icons.ts'
 import { faultOfCode } from '../platform/codes/codeFault.ts'
 import { normalizeGuideCode } from '../platform/codes/guideCode.ts'
 import type { PageContent } from './frame.ts'

@@ -129,7 +129,7 @@ function renderSheet(
  * @param segundos seconds that the client has to wait
  */
 export function waitPage(front: Front, publicUrl: string, segundos: number) {
-  const style = readGenerated('paginas/inicio/estilo.css').toString()
+  const style = readGenerated('pages/home/estilo.css').toString()
   const { titulo, cuerpo } = waitContent(segundos)
   return {
     texto: frame({ titulo, cuerpo }, { front, head: ownHead(new Html(style)), root: `${publicUrl}/` }),

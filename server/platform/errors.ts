@@ -1,5 +1,5 @@
-import type { Falla, Problema as ProblemaBody } from '../generado/contrato/tipos/index.ts'
-import { PROBLEMAS } from '../generado/contrato/vocabulario.ts'
+import type { Falla, Problema as ProblemaBody } from '../generated/contract/types/index.ts'
+import { PROBLEMAS } from '../generated/contract/vocabulary.ts'
 
 /** Code of a problem, as the contract defines it. */
 export type ProblemCode = keyof typeof PROBLEMAS

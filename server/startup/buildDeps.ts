@@ -13,9 +13,9 @@ import { createReception } from '../domain/archivos/reception.ts'
 import { Bitacora } from '../domain/bitacora/bitacora.ts'
 import type { Deps, ServiceSettings } from '../domain/deps.ts'
 import { createGuideWriter } from '../domain/guias/writing.ts'
-import { LlaveUses } from '../domain/llaves/usos.ts'
+import { LlaveUses } from '../domain/llaves/uses.ts'
 import { createDryRuns } from '../domain/webhooks/dryRun.ts'
-import type { Modo } from '../generado/contrato/tipos/index.ts'
+import type { Modo } from '../generated/contract/types/index.ts'
 import { type BrandImages, brandOf, NO_IMAGES } from '../platform/brand/brand.ts'
 import { createIdGenerator, newGuideCode } from '../platform/codes/codes.ts'
 import type { Config } from '../platform/config/config.ts'
@@ -65,7 +65,10 @@ const SIGN_IN_RATE = perMinute(30)
  * the first document and up to 180 MB at work. After a minute without work, the thread gives most of this memory back.
  */
 const DOCUMENT_THREADS = {
-  moduleUrl: new URL(import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generado/thread.mjs', ROOT),
+  moduleUrl: new URL(
+    import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generated/thread.mjs',
+    ROOT,
+  ),
   count: availableParallelism() > 2 ? 2 : 1,
   waiting: 32,
   patience: 15_000,

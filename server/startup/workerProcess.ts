@@ -1,4 +1,4 @@
-import { repeatBeforeServing } from '../domain/personas/olvidos.ts'
+import { repeatBeforeServing } from '../domain/personas/erasures.ts'
 import { openBrand } from '../platform/brand/open.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Log } from '../platform/log.ts'

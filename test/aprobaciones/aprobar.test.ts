@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
 import {
   createCorreoAddress,
   createTestPersona,
@@ -10,7 +10,7 @@ import {
   SESION,
   type TestPersona,
 } from '../equipo/persona.ts'
-import { hasta } from '../fabricas.ts'
+import { hasta } from '../factories.ts'
 
 const entorno = useEnvironment()
 const BASE = '/operaciones/v1/aprobaciones'

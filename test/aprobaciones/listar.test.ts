@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { purgeAprobaciones } from '../../server/domain/aprobaciones/limpiar.ts'
+import { purgeAprobaciones } from '../../server/domain/aprobaciones/prune.ts'
 import type { Deps } from '../../server/domain/deps.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { HORA } from '../duraciones.ts'
-import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { HORA } from '../durations.ts'
+import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { createTestPersona, findPendingCorreo, requestInvitacionAprobacion } from '../equipo/persona.ts'
 
 const entorno = useEnvironment()

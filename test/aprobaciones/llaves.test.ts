@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
 import { createTestPersona, findPendingCorreo, type TestPersona } from '../equipo/persona.ts'
-import { administrar } from '../llaves/administrar.ts'
+import { administrar } from '../llaves/manage.ts'
 
 const entorno = useEnvironment()
 const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
+import { useEnvironment } from '../environment.ts'
 import { createTestPersona, findPendingCorreo, requestInvitacionAprobacion } from '../equipo/persona.ts'
 
 const entorno = useEnvironment()

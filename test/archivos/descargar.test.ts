@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createSignedLinks } from '../../server/domain/archivos/links.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
-import { FULL_RUN_ONLY } from '../fabricas.ts'
-import { waitForLock } from '../quietud.ts'
-import { createDeliveredGuia } from './imagenes.ts'
+import { type Comercio, MASTER_KEY, useEnvironment } from '../environment.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { waitForLock } from '../quiescence.ts'
+import { createDeliveredGuia } from './images.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio

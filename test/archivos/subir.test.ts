@@ -8,10 +8,10 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { ACCEPTED_IMAGES, REFUSED_IMAGES } from './hostiles.ts'
-import { createDeliveredGuia, createFoto, createGuiaOnRoute, uploadArchivo } from './imagenes.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { ACCEPTED_IMAGES, REFUSED_IMAGES } from './hostileFiles.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute, uploadArchivo } from './images.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio

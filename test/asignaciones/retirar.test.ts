@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia, EN_POSTGRES } from '../fabricas.ts'
-import { createMobile, type Movil } from '../repartidores/movil.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia, EN_POSTGRES } from '../factories.ts'
+import { createMobile, type Movil } from '../repartidores/phone.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 let comercio: Comercio

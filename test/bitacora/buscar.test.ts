@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, EN_POSTGRES, hasta } from '../fabricas.ts'
-import { createMobile } from '../repartidores/movil.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, EN_POSTGRES, hasta } from '../factories.ts'
+import { createMobile } from '../repartidores/phone.ts'
 
 const entorno = useEnvironment()
 const buscar = async (filtros = '') => (await entorno.operar('GET', `/bitacora${filtros}`)).cuerpo

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, hasta } from '../factories.ts'
 
 const entorno = shareEnvironment()
 

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
 import type { BitacoraRow } from '../../server/domain/bitacora/bitacora.ts'
-import { createDeliveredGuia, createFoto, createGuiaOnRoute, fallida, uploadArchivo } from '../archivos/imagenes.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
-import { createTelefono } from '../mensajeria/canal.ts'
-import { createMobile, type Movil, signInByMobile } from '../repartidores/movil.ts'
-import { createPersonaScenes, type PersonaScene, toScene } from './dePersonas.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute, fallida, uploadArchivo } from '../archivos/images.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { createTelefono } from '../mensajeria/channel.ts'
+import { createMobile, type Movil, signInByMobile } from '../repartidores/phone.ts'
+import { createPersonaScenes, type PersonaScene, toScene } from './ofPersonas.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio

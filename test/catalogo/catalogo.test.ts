@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { COUNTRY_TABLES } from '../../scripts/catalogo/tablas.ts'
+import { COUNTRY_TABLES } from '../../scripts/catalogo/tables.ts'
 import {
   centreOf,
   departamentos,
@@ -9,9 +9,9 @@ import {
   municipiosOf,
   similarDepartamentos,
 } from '../../server/domain/catalogo/catalogo.ts'
-import { nearestNames } from '../../server/domain/catalogo/cercanos.ts'
+import { nearestNames } from '../../server/domain/catalogo/similarNames.ts'
 import { distanceKm } from '../../server/platform/maps/point.ts'
-import { lote100 } from '../fabricas.ts'
+import { lote100 } from '../factories.ts'
 
 /** The code that a destination has, or its suggestions. */
 function leer(departamento: string, municipio: string) {

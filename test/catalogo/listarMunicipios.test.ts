@@ -1,6 +1,6 @@
 import { ErrorNoEncontrado, type Municipio } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { type Comercio, shareEnvironment } from '../environment.ts'
 
 const entorno = shareEnvironment()
 let comercio: Comercio

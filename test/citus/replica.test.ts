@@ -9,11 +9,11 @@ import { Connections } from '../../server/data/connections.ts'
 import { statement } from '../../server/data/db.ts'
 import { Replica } from '../../server/data/replica.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { StandbyServer } from '../follower.ts'
+import { findFreePort } from '../ports.ts'
 import { admin } from '../postgres.ts'
-import { findFreePort } from '../puertos.ts'
-import { StandbyServer } from '../seguidor.ts'
 
 const entorno = useEnvironment()
 

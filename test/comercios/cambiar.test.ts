@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 
 const entorno = shareEnvironment()
 const cambiar = (comercio: string, cuerpo: object) => entorno.operar('PATCH', `/comercios/${comercio}`, cuerpo)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
-import { administrar } from '../llaves/administrar.ts'
+import { useEnvironment } from '../environment.ts'
+import { administrar } from '../llaves/manage.ts'
 
 const entorno = useEnvironment()
 const { crearComercio } = administrar(entorno)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ALCANCES } from '../../server/generado/contrato/vocabulario.ts'
-import { shareEnvironment } from '../entorno.ts'
+import { ALCANCES } from '../../server/generated/contract/vocabulary.ts'
+import { shareEnvironment } from '../environment.ts'
 
 const entorno = shareEnvironment()
 

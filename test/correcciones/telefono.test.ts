@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
-import type { Comercio } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
-import { createTelefono, RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/canal.ts'
-import { SECRETOS } from '../ubicacion/solicitudes.ts'
+import type { Comercio } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { createTelefono, RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/channel.ts'
+import { SECRETOS } from '../ubicacion/requests.ts'
 
 const canal = useChannel()
 const {

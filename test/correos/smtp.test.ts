@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMailClient, type OutgoingMail } from '../../server/platform/mail/smtp.ts'
-import { createCertificate, encodeIpName } from '../certificado.ts'
-import { createRefusal, openMailServer, parseCorreo } from './servidor.ts'
+import { createCertificate, encodeIpName } from '../certificate.ts'
+import { createRefusal, openMailServer, parseCorreo } from './server.ts'
 
 const PLAZOS = { connect: 2_000, silence: 2_000, total: 4_000 }
 const DESDE = 'avisos@mensajeria.example'

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { columnsWith, pickColumns } from '../../server/data/columns.ts'
-import { CAMPOS } from '../../server/domain/guias/campos.ts'
-import { LLAVE_FIELDS } from '../../server/domain/llaves/campos.ts'
-import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/campos.ts'
-import { useEnvironment } from '../entorno.ts'
+import { CAMPOS } from '../../server/domain/guias/fields.ts'
+import { LLAVE_FIELDS } from '../../server/domain/llaves/fields.ts'
+import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/fields.ts'
+import { useEnvironment } from '../environment.ts'
 
 const entorno = useEnvironment()
 

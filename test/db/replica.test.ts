@@ -13,7 +13,7 @@ it('orders positions of the log whose second part has fewer digits', () => {
 
 const DONDE = dynamicStatement<object, { de: string }>('select 1 as de', true)
 
-/** A replica whose server, database and time do what the test says. The real ones: `arranque/replica.test.ts`. */
+/** A replica whose server, database and time do what the test says. The real ones: `startup/replica.test.ts`. */
 function nueva() {
   const mundo = { ahora: 100_000, written: 1, rehecho: 1, falla: undefined as Error | undefined }
   const lsn = (numero: number) => [{ lsn: `0/${numero.toString(16)}` }]

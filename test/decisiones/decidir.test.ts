@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { registerEntrega } from '../archivos/imagenes.ts'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildEstadoReport } from '../fabricas.ts'
+import { registerEntrega } from '../archivos/images.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildEstadoReport } from '../factories.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
-import { useIntentos } from './mover.ts'
+import { useIntentos } from './move.ts'
 
 const entorno = useEnvironment()
 const { createGuia: nueva, conIntento } = useIntentos(entorno)

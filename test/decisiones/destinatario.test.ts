@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays, dayIn, dayInWords, shortDay } from '../../server/platform/time/day.ts'
-import { registerEntrega } from '../archivos/imagenes.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuiaWithoutDestino } from '../fabricas.ts'
-import { useUbicacionRequests } from '../ubicacion/solicitudes.ts'
-import { answerWith, useReceivers } from '../webhooks/receptor.ts'
+import { registerEntrega } from '../archivos/images.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuiaWithoutDestino } from '../factories.ts'
+import { useUbicacionRequests } from '../ubicacion/requests.ts'
+import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
-import { useIntentos } from './mover.ts'
-import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './preguntas.ts'
+import { useIntentos } from './move.ts'
+import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './questions.ts'
 
 const entorno = useEnvironment()
 const nuevoReceptor = useReceivers()

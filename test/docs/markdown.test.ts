@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { camposDe } from '../../scripts/documentacion/campos.ts'
-import { type JsonObject, operacionesOf, schemasOf } from '../../scripts/documentacion/contrato.ts'
-import { readChapters, readContractGuide, toSlug } from '../../scripts/documentacion/guia.ts'
+import { type JsonObject, operacionesOf, schemasOf } from '../../scripts/documentation/contract.ts'
+import { camposDe } from '../../scripts/documentation/fields.ts'
+import { readChapters, readContractGuide, toSlug } from '../../scripts/documentation/guide.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { shareEnvironment } from '../entorno.ts'
-import { conDias } from './dias.ts'
+import { shareEnvironment } from '../environment.ts'
+import { conDias } from './days.ts'
 
 const entorno = shareEnvironment()
 const contrato = JSON.parse(
-  readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8'),
+  readFileSync(new URL('server/generated/contract/comercios.json', ROOT), 'utf8'),
 ) as JsonObject
 const operaciones = operacionesOf(contrato)
 const enlacesDe = (texto: string) => [...texto.matchAll(/\]\(([^)\s]+)\)/g)].map(([, url]) => url!)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../duraciones.ts'
-import { prepareRegistration, toStatusAndCode, usePasskeys } from './autenticador.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   addApp,
   createCorreoAddress,
@@ -13,7 +13,7 @@ import {
   toCookieHeader,
   useInvitaciones,
 } from './persona.ts'
-import { createScriptlessBrowser } from './sinPrograma.ts'
+import { createScriptlessBrowser } from './withoutScript.ts'
 
 const { entorno } = usePasskeys()
 const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)

@@ -6,7 +6,7 @@ import {
   toStatusAndCode,
   usePasskeys,
   WRONG_PASSKEY,
-} from './autenticador.ts'
+} from './authenticator.ts'
 import { createTestPersona } from './persona.ts'
 
 const { agregar, entorno } = usePasskeys()

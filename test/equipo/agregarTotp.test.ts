@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../duraciones.ts'
-import { hasta } from '../fabricas.ts'
-import { agregarPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './autenticador.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { hasta } from '../factories.ts'
+import { agregarPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   addApp,
   createTestPersona,

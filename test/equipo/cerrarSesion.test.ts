@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
 
 const entorno = useEnvironment()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toStatusAndCode, usePasskeys } from './autenticador.ts'
+import { toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   createTestPersona,
   endSignIn,

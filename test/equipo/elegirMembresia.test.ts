@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
 
 const entorno = useEnvironment()

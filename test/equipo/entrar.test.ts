@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { tokenHash } from '../../server/platform/codes/token.ts'
-import { HORA, MINUTE_MS } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 import {
   createCorreoAddress,
   createTestPersona,

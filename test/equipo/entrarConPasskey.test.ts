@@ -11,7 +11,7 @@ import {
   toStatusAndCode,
   usePasskeys,
   WRONG_PASSKEY,
-} from './autenticador.ts'
+} from './authenticator.ts'
 import { createTestPersona, requestFromPage, toCookieHeader } from './persona.ts'
 
 const { agregar, entorno } = usePasskeys()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../duraciones.ts'
-import { agregarPasskey, signChallenge, signInWithPasskey, toStatusAndCode, usePasskeys } from './autenticador.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { agregarPasskey, signChallenge, signInWithPasskey, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   createTestPersona,
   endSignIn,

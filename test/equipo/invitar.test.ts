@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
 import {
   addApp,
   createCorreoAddress,

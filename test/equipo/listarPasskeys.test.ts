@@ -8,7 +8,7 @@ import {
   toStatusAndCode,
   usePasskeys,
   WRONG_PASSKEY,
-} from './autenticador.ts'
+} from './authenticator.ts'
 import { createTestPersona, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'
 
 const { entorno } = usePasskeys()

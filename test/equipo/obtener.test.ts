@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
+import { useEnvironment } from '../environment.ts'
 import { createTestPersona } from './persona.ts'
 
 const entorno = useEnvironment()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { agregarPasskey, usePasskeys } from './autenticador.ts'
+import { agregarPasskey, usePasskeys } from './authenticator.ts'
 import { createTestPersona, makeRecoveryCodes, SESION, type TestPersona } from './persona.ts'
 
 const { entorno } = usePasskeys()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
 
 const entorno = useEnvironment()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agregarPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './autenticador.ts'
+import { agregarPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import { createTestPersona } from './persona.ts'
 
 const { agregar, entorno } = usePasskeys()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { usePasskeys } from './autenticador.ts'
+import { usePasskeys } from './authenticator.ts'
 import { createTestPersona, SESION } from './persona.ts'
 
 const { entorno } = usePasskeys()

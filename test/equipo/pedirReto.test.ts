@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../duraciones.ts'
+import { MINUTE_MS } from '../durations.ts'
 import {
   agregarPasskey,
   PASSKEYS_PATH,
@@ -8,7 +8,7 @@ import {
   toStatusAndCode,
   usePasskeys,
   WRONG_PASSKEY,
-} from './autenticador.ts'
+} from './authenticator.ts'
 import { createTestPersona, requestFromPage } from './persona.ts'
 
 const { entorno } = usePasskeys()

@@ -1,7 +1,7 @@
 import { openDb } from '../../server/data/db.ts'
 import { leerCorreo } from '../../server/domain/correos/correo.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { MASTER_KEY, type TestEnvironment } from '../entorno.ts'
+import { MASTER_KEY, type TestEnvironment } from '../environment.ts'
 import { createTestApp, type TestApp } from './totp.ts'
 
 /** Path of the operations about a session. */

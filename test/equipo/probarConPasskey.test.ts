@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../duraciones.ts'
-import { hasta } from '../fabricas.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { hasta } from '../factories.ts'
 import {
   agregarPasskey,
   PASSKEYS_PATH,
@@ -10,7 +10,7 @@ import {
   toStatusAndCode,
   usePasskeys,
   WRONG_PASSKEY,
-} from './autenticador.ts'
+} from './authenticator.ts'
 import { createCorreoAddress, createTestPersona, requestFromPage, type TestPersona, toCookieHeader } from './persona.ts'
 
 const { agregar, entorno } = usePasskeys()

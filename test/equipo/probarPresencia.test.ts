@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 import {
   createCorreoAddress,
   createTestPersona,

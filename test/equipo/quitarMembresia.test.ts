@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
+import { useEnvironment } from '../environment.ts'
 import { createCorreoAddress, createTestPersona, pedirCodigo } from './persona.ts'
 
 const entorno = useEnvironment()

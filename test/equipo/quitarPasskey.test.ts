@@ -6,7 +6,7 @@ import {
   signInWithPasskey,
   toStatusAndCode,
   usePasskeys,
-} from './autenticador.ts'
+} from './authenticator.ts'
 import { createTestPersona } from './persona.ts'
 
 const { entorno } = usePasskeys()

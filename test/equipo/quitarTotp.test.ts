@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agregarPasskey, PASSKEYS_PATH, toStatusAndCode, usePasskeys } from './autenticador.ts'
+import { agregarPasskey, PASSKEYS_PATH, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import { createTestPersona, findPendingCorreo, pedirCodigo, SESION, signInWithCode } from './persona.ts'
 
 const { entorno } = usePasskeys()

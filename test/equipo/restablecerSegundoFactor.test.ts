@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../duraciones.ts'
-import { hasta } from '../fabricas.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { hasta } from '../factories.ts'
 import {
   agregarPasskey,
   signChallenge,
@@ -8,7 +8,7 @@ import {
   toStatusAndCode,
   usePasskeys,
   WRONG_PASSKEY,
-} from './autenticador.ts'
+} from './authenticator.ts'
 import {
   createTestPersona,
   endSignIn,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../duraciones.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
-import { useSesiones } from '../repartidores/sesiones.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { useSesiones } from '../repartidores/sessions.ts'
 import { createTestPersona, pedirCodigo } from './persona.ts'
 
 const { entorno, otroServicio } = useSesiones()

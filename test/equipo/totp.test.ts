@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { pasoDe, reencryptTotp } from '../../server/domain/equipo/totp.ts'
 import { seal } from '../../server/platform/sealing.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { createTestPersona } from './persona.ts'
 import { computeStepCode } from './totp.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { TestEnvironment } from '../entorno.ts'
+import type { TestEnvironment } from '../environment.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** Time step of a code, in milliseconds. */

@@ -9,8 +9,8 @@ import {
   requireTransition,
   siguientes,
 } from '../../server/domain/estados/estados.ts'
-import type { Estado, EstadoDeUbicacion } from '../../server/generado/contrato/tipos/index.ts'
-import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
+import type { Estado, EstadoDeUbicacion } from '../../server/generated/contract/types/index.ts'
+import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
 
 const { schemas } = readDocument().components
 const ESTADOS = schemas.Estado!.enum as Estado[]

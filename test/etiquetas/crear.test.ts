@@ -1,10 +1,10 @@
 import { ErrorGuias, ErrorNoEncontrado, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { buildGuia, RECOGIDA } from '../fabricas.ts'
+import { buildGuia, RECOGIDA } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
-import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
+import { leerPdf } from '../pruebasEntrega/readPdf.ts'
 import { createGuiaForEtiqueta, downloadEtiquetas, etiquetasComercio, guia, useEtiquetas } from './etiquetas.ts'
-import { readBarcode, readDrawnWidths } from './lectores.ts'
+import { readBarcode, readDrawnWidths } from './readers.ts'
 
 const entorno = useEtiquetas()
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { createSignedLinks } from '../../server/domain/archivos/links.ts'
 import { leerEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { createDeliveredGuia } from '../archivos/imagenes.ts'
-import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../fabricas.ts'
-import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
-import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { findFreePort } from '../puertos.ts'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
+import { type Comercio, MASTER_KEY } from '../environment.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../factories.ts'
+import { findFreePort } from '../ports.ts'
+import { leerPdf } from '../pruebasEntrega/readPdf.ts'
 import {
   createGuiaForEtiqueta,
   downloadEtiquetas,

@@ -1,7 +1,7 @@
 import type { GuiaIndividual } from '@guias/sdk'
 import { beforeAll } from 'vitest'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
 
 /** The merchant of a file's tests, and a guide of his. */
 export let etiquetasComercio: Comercio

@@ -1,9 +1,9 @@
 import { ErrorConflicto } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { createDeliveredGuia } from '../archivos/imagenes.ts'
-import { RECOGIDA } from '../fabricas.ts'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { RECOGIDA } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
-import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
+import { leerPdf } from '../pruebasEntrega/readPdf.ts'
 import {
   createGuiaForEtiqueta,
   downloadEtiquetas,
@@ -12,7 +12,7 @@ import {
   guia,
   useEtiquetas,
 } from './etiquetas.ts'
-import { leerQr, readBarcode, readDrawnQr, readDrawnWidths } from './lectores.ts'
+import { leerQr, readBarcode, readDrawnQr, readDrawnWidths } from './readers.ts'
 
 const entorno = useEtiquetas()
 

@@ -8,11 +8,11 @@ import { inGroups } from '../../server/platform/codes/guideCode.ts'
 import { barsOf, qrOf } from '../../server/platform/pdf/barcodes.ts'
 import { createDocument } from '../../server/platform/pdf/document.ts'
 import { createTypography } from '../../server/platform/pdf/text.ts'
-import { FULL_RUN_ONLY } from '../fabricas.ts'
-import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
-import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './datos.ts'
-import { findBars, leerQr, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr } from './lectores.ts'
+import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './data.ts'
+import { findBars, leerQr, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr } from './readers.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { renderZpl } from '../../server/domain/etiquetas/zpl.ts'
 import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
 import { DOTS_PER_MM, fieldData, modulesOfQr, type Resolution } from '../../server/platform/zpl/zpl.ts'
-import { FULL_RUN_ONLY } from '../fabricas.ts'
-import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
-import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './datos.ts'
+import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './data.ts'
 import { inkOf, print, scan, textsOf } from './printer.ts'
 
 const RESOLUTIONS: Resolution[] = [203, 300]

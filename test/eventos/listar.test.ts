@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { STATEMENTS } from '../../server/data/db.ts'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../fabricas.ts'
-import { useGuias } from '../guias/mover.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../factories.ts'
+import { useGuias } from '../guias/move.ts'
 
 const entorno = shareEnvironment()
 const { mover } = useGuias(entorno)

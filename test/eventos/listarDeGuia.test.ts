@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
 
 const entorno = shareEnvironment()
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
-import { useReceivers } from '../webhooks/receptor.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
 
 const entorno = useEnvironment()
 const nuevoReceptor = useReceivers()

@@ -1,7 +1,7 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VIEW } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VIEW } from '../factories.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
 const entorno = shareEnvironment()

@@ -1,12 +1,12 @@
 import type { Db } from '../../server/data/db.ts'
-import type { GuiaRow } from '../../server/domain/guias/campos.ts'
+import type { GuiaRow } from '../../server/domain/guias/fields.ts'
 import {
   type CorrectableColumn,
   type CorrectionChanges,
   encryptChanges,
-} from '../../server/domain/guias/correcciones.ts'
+} from '../../server/domain/guias/storedCorrections.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { MASTER_KEY } from '../entorno.ts'
+import { MASTER_KEY } from '../environment.ts'
 
 /**
  * Corrects columns of a guide as the service will: in the guide's row, with an event of its own.

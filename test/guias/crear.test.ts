@@ -1,9 +1,9 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA, RECOGIDA_VIEW } from '../fabricas.ts'
-import { useGuias } from './mover.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA, RECOGIDA_VIEW } from '../factories.ts'
+import { useGuias } from './move.ts'
 
 // The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
 let repetido: string | undefined

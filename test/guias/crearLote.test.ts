@@ -1,7 +1,7 @@
 import { ErrorValidacion, type ResultadoFallido } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, lote100, RECOGIDA } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, lote100, RECOGIDA } from '../factories.ts'
 
 const entorno = shareEnvironment()
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useIntentos } from '../decisiones/mover.ts'
-import { useEnvironment } from '../entorno.ts'
+import { useIntentos } from '../decisiones/move.ts'
+import { useEnvironment } from '../environment.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
 const entorno = useEnvironment()

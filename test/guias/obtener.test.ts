@@ -1,8 +1,8 @@
 import { ErrorNoEncontrado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { useGuias } from './mover.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { useGuias } from './move.ts'
 
 const entorno = shareEnvironment()
 const { mover } = useGuias(entorno)

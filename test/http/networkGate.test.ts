@@ -4,8 +4,8 @@ import { connect, Socket } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addressOf } from '../../server/api/http/networkGate.ts'
 import { newLlave } from '../../server/domain/llaves/llave.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 
 // Nothing comes back while the limits' clock stands. Each test calls from a loopback address of its own.
 let ms = 0

@@ -1,5 +1,5 @@
 import type { Operation } from '../../server/api/contract/contract.ts'
-import type { TestEnvironment } from '../entorno.ts'
+import type { TestEnvironment } from '../environment.ts'
 import { createTestPersona, requestInvitacionAprobacion, type TestPersona } from '../equipo/persona.ts'
 
 type Id = Operation['id']
@@ -7,7 +7,7 @@ type Id = Operation['id']
 export const isOfPersona = ({ security: seguridad }: Operation) => seguridad?.scheme === 'sesionDePersona'
 
 /**
- * The persons of `maquinaria.test.ts`: one of the courier company with all scopes, one for each operation of sessions,
+ * The persons of `machinery.test.ts`: one of the courier company with all scopes, one for each operation of sessions,
  * whose session nobody has looked at, and those who are removed.
  */
 export async function openPersonas(entorno: TestEnvironment, conSesion: readonly Operation[]) {

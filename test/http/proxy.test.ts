@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
+import { useEnvironment } from '../environment.ts'
 
 const RAFAGA = 50
 const DE_CONEXIONES = 3

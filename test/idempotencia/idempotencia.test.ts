@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { purgeKeys } from '../../server/domain/idempotencia/limpiar.ts'
-import { HORA } from '../duraciones.ts'
-import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { createIdempotencyCases, createIdempotencyKey, type IdempotencyCase, url } from './operaciones.ts'
+import { purgeKeys } from '../../server/domain/idempotencia/prune.ts'
+import { HORA } from '../durations.ts'
+import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { createIdempotencyCases, createIdempotencyKey, type IdempotencyCase, url } from './operations.ts'
 
 /** The service sends nothing, so nothing changes but by what a test asks. */
 const entorno = useEnvironment({ resolver: async () => [{ address: '8.8.8.8', family: 4 }] }, () => ({ WORKERS: '0' }))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { administrar } from './administrar.ts'
+import { ALCANCES_DE_OPERACION } from '../../server/generated/contract/vocabulary.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { administrar } from './manage.ts'
 
 const entorno = useEnvironment()
 const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)

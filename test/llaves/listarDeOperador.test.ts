@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { administrar } from './administrar.ts'
+import { shareEnvironment } from '../environment.ts'
+import { administrar } from './manage.ts'
 
 const entorno = shareEnvironment()
 const { crearOperador, crearLlaveDeOperador } = administrar(entorno)

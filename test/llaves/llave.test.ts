@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { leerLlave, newLlave } from '../../server/domain/llaves/llave.ts'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { administrar } from './administrar.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { administrar } from './manage.ts'
 
 const entorno = useEnvironment()
 const { list: listar } = administrar(entorno)

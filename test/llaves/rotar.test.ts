@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
-import { administrar } from './administrar.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { administrar } from './manage.ts'
 
 const entorno = useEnvironment()
 const { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)

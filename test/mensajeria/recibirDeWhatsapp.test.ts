@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Comercio } from '../entorno.ts'
-import { EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { RECIPIENT_POSITION, useChannel, WHATSAPP_PATH } from './canal.ts'
-import { aviso, estado, mensaje, signAsMeta } from './proveedor.ts'
+import type { Comercio } from '../environment.ts'
+import { EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { RECIPIENT_POSITION, useChannel, WHATSAPP_PATH } from './channel.ts'
+import { aviso, estado, mensaje, signAsMeta } from './provider.ts'
 
 const canal = useChannel()
 const { entorno, requested: pedida, esperar, leer, reply: contestar, query: consultar, publicar } = canal

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { useChannel, WHATSAPP_PATH } from './canal.ts'
+import { useChannel, WHATSAPP_PATH } from './channel.ts'
 
 const canal = useChannel()
 const { entorno } = canal

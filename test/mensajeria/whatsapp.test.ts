@@ -8,9 +8,9 @@ import {
   type WhatsappResult,
 } from '../../server/domain/mensajeria/whatsapp.ts'
 import { judgeCode } from '../../server/domain/mensajeria/whatsappCodes.ts'
-import { createCertificate, encodeDnsName } from '../certificado.ts'
-import { useDeadlines } from '../plazos.ts'
-import { openProvider, type RequestOutcome, type TestProvider } from './proveedor.ts'
+import { createCertificate, encodeDnsName } from '../certificate.ts'
+import { useDeadlines } from '../deadlines.ts'
+import { openProvider, type RequestOutcome, type TestProvider } from './provider.ts'
 
 /** The deadline of a message unless it is told, in ms. */
 const PLAZO = 15_000

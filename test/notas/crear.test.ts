@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { useEnvironment } from '../entorno.ts'
+import { useEnvironment } from '../environment.ts'
 import { createTestPersona } from '../equipo/persona.ts'
-import { buildGuia } from '../fabricas.ts'
-import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { buildGuia } from '../factories.ts'
+import { buildMensajeDeps } from '../mensajeria/channel.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const anotar = (guia: string, cuerpo: unknown, clave?: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
 
 const entorno = shareEnvironment()
 const pagina = async (guia: string, consulta: string) =>

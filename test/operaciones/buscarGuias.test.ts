@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../factories.ts'
 
 const FALLIDO = { estado: 'intento_fallido', motivo: 'destinatario_ausente' }
 const entorno = shareEnvironment()

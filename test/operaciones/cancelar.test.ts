@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { useGuias } from '../guias/mover.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { useGuias } from '../guias/move.ts'
 
 const entorno = shareEnvironment()
 const { mover } = useGuias(entorno)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 const entorno = shareEnvironment()
 const confirmar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/ubicacion`, cuerpo)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuiaWithoutDestino, hasta } from '../factories.ts'
 
 const entorno = shareEnvironment()
 

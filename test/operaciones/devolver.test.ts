@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { useIntentos } from '../decisiones/mover.ts'
-import { useEnvironment } from '../entorno.ts'
+import { useIntentos } from '../decisiones/move.ts'
+import { useEnvironment } from '../environment.ts'
 
 const entorno = useEnvironment()
 const { conIntento } = useIntentos(entorno)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { LOCK_KEY } from '../../server/domain/busqueda/claves.ts'
-import { indexGuias } from '../../server/domain/busqueda/indexar.ts'
-import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../fabricas.ts'
-import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { indexGuias } from '../../server/domain/busqueda/index.ts'
+import { LOCK_KEY } from '../../server/domain/busqueda/keys.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../factories.ts'
+import { buildMensajeDeps } from '../mensajeria/channel.ts'
 
 // Its own job writes no keys meanwhile.
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { createDeliveredGuia } from '../archivos/imagenes.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia, EN_POSTGRES } from '../fabricas.ts'
-import { createMobile, type Movil } from '../repartidores/movil.ts'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia, EN_POSTGRES } from '../factories.ts'
+import { createMobile, type Movil } from '../repartidores/phone.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
 let comercio: Comercio

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { createMobile } from '../repartidores/movil.ts'
-import { clave, comercio, useDispatch } from '../repartidores/reparto.ts'
+import { createGuiaOnRoute } from '../archivos/images.ts'
+import { clave, comercio, useDispatch } from '../repartidores/dispatch.ts'
+import { createMobile } from '../repartidores/phone.ts'
 
 const { entorno } = useDispatch()
 

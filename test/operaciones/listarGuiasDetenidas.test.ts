@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { useGuias } from '../guias/mover.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { useGuias } from '../guias/move.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const { mover } = useGuias(entorno)

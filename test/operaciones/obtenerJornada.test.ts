@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
-import { useGuias } from '../guias/mover.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+import { useGuias } from '../guias/move.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const { mover } = useGuias(entorno)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { createDeliveredGuia, createGuiaOnRoute, registerEntrega } from '../archivos/imagenes.ts'
-import { useIntentos } from '../decisiones/mover.ts'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildEstadoReport, buildGuia, hasta } from '../fabricas.ts'
+import { createDeliveredGuia, createGuiaOnRoute, registerEntrega } from '../archivos/images.ts'
+import { useIntentos } from '../decisiones/move.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildEstadoReport, buildGuia, hasta } from '../factories.ts'
 
 const entorno = useEnvironment()
 const { conIntento, createGuia: nueva } = useIntentos(entorno)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 
 /** It has no workers: a message that is pending stays so. */
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createDeliveredGuia, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { waitForLock } from '../quietud.ts'
+import { createDeliveredGuia, createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { waitForLock } from '../quiescence.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 const entorno = shareEnvironment()
 const registrar = (guia: string, cuerpo: object, clave?: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
+import { shareEnvironment } from '../environment.ts'
 
 const entorno = shareEnvironment()
 

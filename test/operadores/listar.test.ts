@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
+import { useEnvironment } from '../environment.ts'
 
 const entorno = useEnvironment()
 

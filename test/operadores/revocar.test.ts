@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
-import { administrar } from '../llaves/administrar.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { administrar } from '../llaves/manage.ts'
 
 const entorno = useEnvironment()
 const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)

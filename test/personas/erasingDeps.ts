@@ -1,6 +1,6 @@
 import { createLog } from '../../server/platform/log.ts'
-import type { TestEnvironment } from '../entorno.ts'
-import { readTestSettings } from '../fabricas.ts'
+import type { TestEnvironment } from '../environment.ts'
+import { readTestSettings } from '../factories.ts'
 
 /** Longer than every retention, in milliseconds. */
 const TEN_YEARS = 3_650 * 86_400_000

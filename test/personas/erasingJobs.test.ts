@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
-import { deletePruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
-import { eraseUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
-import { createDeliveredGuia } from '../archivos/imagenes.ts'
-import { useEnvironment } from '../entorno.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
+import { deletePruebas } from '../../server/domain/pruebasEntrega/erase.ts'
+import { eraseUbicaciones } from '../../server/domain/ubicacion/erase.ts'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { useEnvironment } from '../environment.ts'
 import { erasingDeps } from './erasingDeps.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))

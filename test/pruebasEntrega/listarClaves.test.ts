@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { useDocuments } from './documentos.ts'
+import { useDocuments } from './documents.ts'
 
 const { entorno } = useDocuments()
 

@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { createFoto, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { waitForLock } from '../quietud.ts'
+import { createFoto, createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { waitForLock } from '../quiescence.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
-import { shareEnvironment } from '../entorno.ts'
+import { createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
+import { shareEnvironment } from '../environment.ts'
 
 const entorno = shareEnvironment()
 const leer = (guia: string, consulta = '') => entorno.operar('GET', `/guias/${guia}/intentos${consulta}`)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createDeliveredGuia, createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildEstadoReport, buildGuiaWithoutDestino, readTestSettings } from '../fabricas.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute } from '../archivos/images.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildEstadoReport, buildGuiaWithoutDestino, readTestSettings } from '../factories.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio
@@ -52,7 +52,7 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
 
   it('forgets where it was when places are forgotten', async () => {
     const { guia, foto } = await createDeliveredGuia(entorno, comercio)
-    const { eraseUbicaciones: olvidarUbicaciones } = await import('../../server/domain/ubicacion/olvidar.ts')
+    const { eraseUbicaciones: olvidarUbicaciones } = await import('../../server/domain/ubicacion/erase.ts')
     const reloj = () => new Date(Date.now() + 2 * 86_400_000)
     await olvidarUbicaciones({
       db: entorno.db,

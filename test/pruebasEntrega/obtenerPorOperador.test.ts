@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { createDeliveredGuia, createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { shareEnvironment } from '../entorno.ts'
+import { createDeliveredGuia, createGuiaOnRoute } from '../archivos/images.ts'
+import { shareEnvironment } from '../environment.ts'
 
 const entorno = shareEnvironment()
 const leer = (guia: string) => entorno.operar('GET', `/guias/${guia}/prueba-entrega`)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { composePdf } from '../../server/domain/pruebasEntrega/componerPdf.ts'
-import type { PruebaData } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
+import { composePdf } from '../../server/domain/pruebasEntrega/composePdf.ts'
+import type { PruebaData } from '../../server/domain/pruebasEntrega/pdfContent.ts'
 import { prepareImage } from '../../server/platform/images/prepareImage.ts'
-import { FULL_RUN_ONLY } from '../fabricas.ts'
-import { leerPdf } from './leerPdf.ts'
-import { archivo, buildMilestone, createSampleImage, datos, firma, foto, fotoBytes, sha256 } from './muestra.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { leerPdf } from './readPdf.ts'
+import { archivo, buildMilestone, createSampleImage, datos, firma, foto, fotoBytes, sha256 } from './sample.ts'
 
 test('the map stands where there is room for it, and costs no page', async () => {
   const conMapa = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createDeliveredGuia } from '../archivos/imagenes.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
-import { documentsComercio, useDocuments } from './documentos.ts'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { documentsComercio, useDocuments } from './documents.ts'
 
 const { entorno, withoutWorkers: sinNadie, conPdf } = useDocuments()
 

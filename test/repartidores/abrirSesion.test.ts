@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { MASTER_KEY } from '../entorno.ts'
-import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { cookieDe, createMobile, type Movil, signInByMobile } from './movil.ts'
-import { fetchSesion, signInAt, useSesiones } from './sesiones.ts'
+import { HORA } from '../durations.ts'
+import { MASTER_KEY } from '../environment.ts'
+import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { cookieDe, createMobile, type Movil, signInByMobile } from './phone.ts'
+import { fetchSesion, signInAt, useSesiones } from './sessions.ts'
 
 const { entorno, otroServicio, nuevo } = useSesiones()
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hasta } from '../fabricas.ts'
-import { createMobile } from './movil.ts'
-import { fetchSesion, useSesiones } from './sesiones.ts'
+import { hasta } from '../factories.ts'
+import { createMobile } from './phone.ts'
+import { fetchSesion, useSesiones } from './sessions.ts'
 
 const { entorno } = useSesiones()
 

@@ -1,10 +1,10 @@
 // Who sees a guide whole and who finishes it: in each state, for its courier, for another, and when nobody carries it.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { createFoto } from '../archivos/imagenes.ts'
-import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
-import { createMobile, type Movil } from './movil.ts'
-import { clave, comercio, movil, useDispatch } from './reparto.ts'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
+import { createFoto } from '../archivos/images.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { createMobile, type Movil } from './phone.ts'
 
 const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
 type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { createMobile, signInByMobile } from './movil.ts'
+import { shareEnvironment } from '../environment.ts'
+import { createMobile, signInByMobile } from './phone.ts'
 
 const entorno = shareEnvironment()
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { useRepartidorSignUps } from './movil.ts'
+import { shareEnvironment } from '../environment.ts'
+import { useRepartidorSignUps } from './phone.ts'
 
 const entorno = shareEnvironment()
 const { create: crear } = useRepartidorSignUps(entorno)

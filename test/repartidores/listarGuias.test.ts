@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { MINUTE_MS } from '../duraciones.ts'
-import { buildGuia } from '../fabricas.ts'
-import { createMobile } from './movil.ts'
-import { clave, comercio, movil, useDispatch } from './reparto.ts'
+import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { buildGuia } from '../factories.ts'
+import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { createMobile } from './phone.ts'
 
 const { entorno, ver } = useDispatch()
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { HORA } from '../duraciones.ts'
-import { buildGuia } from '../fabricas.ts'
-import { createMobile } from './movil.ts'
-import { clave, comercio, useDispatch } from './reparto.ts'
+import { createGuiaOnRoute } from '../archivos/images.ts'
+import { HORA } from '../durations.ts'
+import { buildGuia } from '../factories.ts'
+import { clave, comercio, useDispatch } from './dispatch.ts'
+import { createMobile } from './phone.ts'
 
 const { entorno } = useDispatch()
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { buildGuia, buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../fabricas.ts'
-import { clave, comercio, movil, useDispatch } from './reparto.ts'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
+import { createGuiaOnRoute } from '../archivos/images.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../factories.ts'
+import { clave, comercio, movil, useDispatch } from './dispatch.ts'
 
 const { entorno, ver } = useDispatch()
 

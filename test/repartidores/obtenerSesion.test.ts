@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia } from '../fabricas.ts'
-import { createMobile } from './movil.ts'
-import { useSesiones } from './sesiones.ts'
+import { buildGuia } from '../factories.ts'
+import { createMobile } from './phone.ts'
+import { useSesiones } from './sessions.ts'
 
 const { entorno } = useSesiones()
 

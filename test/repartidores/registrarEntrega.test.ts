@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createFirma, createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { MINUTE_MS } from '../duraciones.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
-import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { createMobile } from './movil.ts'
-import { clave, comercio, movil, useDispatch } from './reparto.ts'
+import { createFirma, createFoto, createGuiaOnRoute } from '../archivos/images.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { createMobile } from './phone.ts'
 
 const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
-import { clave, comercio, movil, useDispatch } from './reparto.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+import { clave, comercio, movil, useDispatch } from './dispatch.ts'
 
 const { entorno, ago: hace, ver, eventos } = useDispatch()
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { registrarEventosDeReparto } from '../../server/domain/repartidores/registrarEventos.ts'
 import { checkDigit } from '../../server/platform/codes/guideCode.ts'
-import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
-import { createMobile } from './movil.ts'
-import { clave, comercio, movil, useDispatch } from './reparto.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { createMobile } from './phone.ts'
 
 const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { purgeRepartidorSesiones } from '../../server/domain/repartidores/repartidor.ts'
-import { HORA } from '../duraciones.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
-import { cookieDe, createMobile, signInByMobile } from './movil.ts'
-import { fetchSesion, useSesiones } from './sesiones.ts'
+import { HORA } from '../durations.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { cookieDe, createMobile, signInByMobile } from './phone.ts'
+import { fetchSesion, useSesiones } from './sessions.ts'
 
 const { entorno, otroServicio, nuevo } = useSesiones()
 

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { clave, comercio, movil, useDispatch } from './reparto.ts'
+import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
+import { clave, comercio, movil, useDispatch } from './dispatch.ts'
 
 const { entorno, foto } = useDispatch()
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../server/platform/log.ts'
 import { Lifetime } from '../../server/startup/lifetime.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
 import { admin } from '../postgres.ts'
 
 // Workers say in the log what they make of a database that is gone.

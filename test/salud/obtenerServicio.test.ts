@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { MEASURES, measuresOf } from '../../server/domain/measures.ts'
-import { consoleEnvironment, runInProcess } from '../consola.ts'
-import { useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
-import { PROMISE_FAULTS } from '../observabilidad/promesas.ts'
+import { consoleEnvironment, runInProcess } from '../console.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { PROMISE_FAULTS } from '../observability/promises.ts'
 
 const entorno = useEnvironment()
 const leer = async () => (await entorno.operar('GET', '/servicio')).cuerpo

@@ -3,11 +3,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
-import { runInProcess } from '../consola.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
-import { findProcesses, listo, requestSeparately, useProcesses } from '../procesos.ts'
-import { findFreePort } from '../puertos.ts'
+import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generated/contract/vocabulary.ts'
+import { runInProcess } from '../console.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { findFreePort } from '../ports.ts'
+import { findProcesses, listo, requestSeparately, useProcesses } from '../processes.ts'
 
 const procesos = useProcesses()
 const dataDir = procesos.nextFolder()

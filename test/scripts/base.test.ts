@@ -1,4 +1,4 @@
-// The release from which an upgrade is rehearsed (scripts/anterior/migracion.ts), in repositories of its own.
+// The release from which an upgrade is rehearsed (scripts/previous/migration.ts), in repositories of its own.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
-const MODULE = pathToFileURL(join(import.meta.dirname, '../../scripts/anterior/migracion.ts')).href
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../scripts/previous/migration.ts')).href
 const CODE = `import { findBase } from '${MODULE}'
 console.log(JSON.stringify(await findBase().catch((error) => ({ error: error.message }))))`
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ReportRow, Target } from '../../bench/arnes/informe.ts'
-import { figuresBelowFloor, judgeAttempts } from '../../bench/arnes/juicio.ts'
-import { type Compared, losses } from '../../bench/medidas/contra.ts'
+import type { ReportRow, Target } from '../../bench/harness/report.ts'
+import { figuresBelowFloor, judgeAttempts } from '../../bench/harness/verdict.ts'
+import { type Compared, losses } from '../../bench/measurements/against.ts'
 
 const row = (medida: string, [min, mediana, max]: readonly [number, number, number], target: Target): ReportRow => ({
   measurement: medida,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { FULL_RUN_ONLY } from '../fabricas.ts'
-import { findProcesses, type TestProcess, useProcesses } from '../procesos.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { findProcesses, type TestProcess, useProcesses } from '../processes.ts'
 
 const procesos = useProcesses()
 /** One screen. */

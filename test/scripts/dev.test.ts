@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readPostmaster } from '../../server/data/embedded/postmaster.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { hasta } from '../fabricas.ts'
-import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../procesos.ts'
-import { findFreePort } from '../puertos.ts'
+import { hasta } from '../factories.ts'
+import { findFreePort } from '../ports.ts'
+import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../processes.ts'
 
 const procesos = useProcesses()
 const copy = join(procesos.base, 'copia')
@@ -36,7 +36,7 @@ describe('npm run dev', () => {
     await symlink(fileURLToPath(new URL('node_modules', ROOT)), join(copy, 'node_modules'))
     // Stands in for the generators, which take half a minute.
     await writeFile(
-      join(copy, 'scripts/preparar.mjs'),
+      join(copy, 'scripts/prepare.mjs'),
       `import { appendFileSync, existsSync } from 'node:fs'
       if (existsSync('broken')) process.exit(1)
       appendFileSync('generated.txt', process.argv[2] + '\\n')`,
@@ -68,7 +68,7 @@ describe('npm run dev', () => {
 
   it('generates before the restart when the contract changes', async () => {
     await afterChange(() => appendFile(join(copy, 'openapi/comercios/openapi.yaml'), '\n'))
-    expect(await readFile(join(copy, 'generated.txt'), 'utf8')).toBe('generar\n')
+    expect(await readFile(join(copy, 'generated.txt'), 'utf8')).toBe('generate\n')
   })
 
   it('generates again on the next change after a generator failed', async () => {
@@ -77,7 +77,7 @@ describe('npm run dev', () => {
     await hasta(async () => lines().at(-1)?.includes('could not generate after a change of prisma/schema.prisma'))
     await rm(join(copy, 'broken'))
     await afterChange(() => appendFile(OPERATION, '\n'))
-    expect(await readFile(join(copy, 'generated.txt'), 'utf8')).toBe('generar\ngenerar\n')
+    expect(await readFile(join(copy, 'generated.txt'), 'utf8')).toBe('generate\ngenerate\n')
   })
 
   it('ends service and database on Ctrl-C', async () => {

@@ -23,7 +23,7 @@ function runTree(bodies: Record<string, string>, args: readonly string[] = ['tes
   onTestFinished(() => rmSync(tree, { recursive: true, force: true }))
   mkdirSync(join(tree, 'test'))
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
-  symlinkSync(join(root, 'test/reportero.ts'), join(tree, 'test/reportero.ts'))
+  symlinkSync(join(root, 'test/reporter.ts'), join(tree, 'test/reporter.ts'))
   writeFileSync(join(tree, 'package.json'), '{ "type": "module" }')
   for (const [name, body] of Object.entries(bodies))
     writeFileSync(

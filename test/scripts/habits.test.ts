@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { YAML } from '../despliegue/compose.ts'
+import { YAML } from '../deployment/compose.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -40,12 +40,12 @@ describe('.vscode', () => {
 
 describe('.github', () => {
   it('runs .ci/run on every push of a branch and on pull requests', () => {
-    const workflow = YAML.parse(read('.github/workflows/probar.yml')) as {
+    const workflow = YAML.parse(read('.github/workflows/test.yml')) as {
       on: object
-      jobs: { probar: { steps: object[] } }
+      jobs: { test: { steps: object[] } }
     }
     expect(workflow.on).toEqual({ push: { branches: ['**'] }, pull_request: null })
-    expect(workflow.jobs.probar.steps.at(-1)).toEqual({ run: '.ci/run' })
+    expect(workflow.jobs.test.steps.at(-1)).toEqual({ run: '.ci/run' })
   })
   it('has issue forms with different ids, and files that the pull request template names', () => {
     for (const name of ['fault', 'change']) {

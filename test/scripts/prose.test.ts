@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultsOfFile, faultsOfSubject, longSubjects } from '../../scripts/prose.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { runProgram } from '../docs/correr.ts'
+import { runProgram } from '../docs/run.ts'
 
 const words = (count: number) => `The ${'word '.repeat(count - 2)}ends.`
 const subject = (length: number) => 'fix(guias): '.padEnd(length, 'x')

@@ -12,9 +12,9 @@ import type {
 } from '@guias/sdk'
 import { Guias } from '@guias/sdk'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import type { MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import type { MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 const entorno = shareEnvironment()
 type Abierto<T> = T | (string & Record<never, never>)

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Guias } from '@guias/sdk'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type Comercio, conClave, useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { type Comercio, conClave, useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
 /** The service sends nothing, so nothing changes but by what a test asks. */
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))

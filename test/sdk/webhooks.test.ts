@@ -1,7 +1,7 @@
 import { ErrorConflicto, ErrorNoEncontrado, ErrorRespuesta } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ID, SECRETO } from './firmas.ts'
-import { falla, useFakeServer } from './servidor.ts'
+import { falla, useFakeServer } from './server.ts'
+import { ID, SECRETO } from './signatures.ts'
 
 const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
 let api: ReturnType<typeof cliente>

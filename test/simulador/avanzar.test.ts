@@ -2,11 +2,11 @@ import { hash } from 'node:crypto'
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
-import { useReceivers } from '../webhooks/receptor.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
 import {
   ALL_ESTADOS,
   type Estado,
@@ -16,7 +16,7 @@ import {
   type SimulableEstado,
   simulateStep,
   transiciones,
-} from './simular.ts'
+} from './simulate.ts'
 
 const entorno = shareEnvironment()
 const nuevoReceptor = useReceivers()

@@ -2,11 +2,11 @@ import { ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { MASTER_KEY, shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { MASTER_KEY, shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
-import { useReceivers } from '../webhooks/receptor.ts'
-import { readEventoTypes } from './simular.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { readEventoTypes } from './simulate.ts'
 
 const entorno = shareEnvironment()
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])

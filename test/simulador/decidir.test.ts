@@ -1,12 +1,12 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { useQuestions } from '../decisiones/preguntas.ts'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
+import { useQuestions } from '../decisiones/questions.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, hasta } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
-import { useReceivers } from '../webhooks/receptor.ts'
-import { moveGuiaTo } from './simular.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { moveGuiaTo } from './simulate.ts'
 
 const entorno = shareEnvironment()
 const nuevoReceptor = useReceivers()

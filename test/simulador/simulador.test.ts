@@ -1,7 +1,7 @@
 import { ErrorAlcance, ErrorNoEncontrado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { shareEnvironment } from '../entorno.ts'
-import { buildGuiaWithoutDestino } from '../fabricas.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuiaWithoutDestino } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
 
 const entorno = shareEnvironment()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { checkHistory, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })

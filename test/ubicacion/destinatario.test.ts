@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
-import { createMobile } from '../repartidores/movil.ts'
-import { useReceivers } from '../webhooks/receptor.ts'
-import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
+import { HORA } from '../durations.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { createMobile } from '../repartidores/phone.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { checkHistory, useUbicacionRequests } from './requests.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })

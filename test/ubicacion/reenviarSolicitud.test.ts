@@ -1,11 +1,11 @@
 import type { Guia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
-import { type TestProvider, useProviders } from '../mensajeria/proveedor.ts'
-import { useReceivers } from '../webhooks/receptor.ts'
-import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
+import { HORA } from '../durations.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { type TestProvider, useProviders } from '../mensajeria/provider.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { checkHistory, useUbicacionRequests } from './requests.ts'
 
 const nuevoProveedor = useProviders()
 const nuevoReceptor = useReceivers()

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
-import { answerWith } from './receptor.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { answerWith } from './receiver.ts'
 import { type Api, buildAvisoCode, fallaDeApi, nadie, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()

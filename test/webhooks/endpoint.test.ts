@@ -3,11 +3,11 @@ import { Admission, IN_FLIGHT_PER_WEBHOOK } from '../../server/domain/webhooks/a
 import { readDue } from '../../server/domain/webhooks/due.ts'
 import { Endpoint, type ReadyDelivery, toReady } from '../../server/domain/webhooks/endpoint.ts'
 import { Lease } from '../../server/domain/webhooks/leases.ts'
-import type { Receptor } from '../../server/domain/webhooks/receptor.ts'
+import type { Receptor } from '../../server/domain/webhooks/receiver.ts'
 import { FAILURES_TO_BRAKE } from '../../server/domain/webhooks/schedule.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
-import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { nadie } from './webhooks.ts'
 
 /** A service that sends nothing. */

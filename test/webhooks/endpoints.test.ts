@@ -4,7 +4,7 @@ import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/endpo
 import { Endpoints } from '../../server/domain/webhooks/endpoints.ts'
 import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
-import { hasta } from '../fabricas.ts'
+import { hasta } from '../factories.ts'
 
 const CLAVE: ClaveDeWebhook = { comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: 'wh_1' }
 

@@ -1,8 +1,8 @@
 import { type AvisoDeWebhook, ErrorParametro } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { buildGuia } from '../fabricas.ts'
-import { answerWith } from './receptor.ts'
+import { HORA } from '../durations.ts'
+import { buildGuia } from '../factories.ts'
+import { answerWith } from './receiver.ts'
 import {
   type Api,
   buildAvisoCode,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia, hasta } from '../factories.ts'
 import { nadie } from './webhooks.ts'
 
 const entorno = useEnvironment()

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MEMBERS_SINCE } from '../../server/domain/eventos/forma.ts'
-import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
-import { HORA } from '../duraciones.ts'
-import { buildGuia } from '../fabricas.ts'
-import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { MEMBERS_SINCE } from '../../server/domain/eventos/bodyShape.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
+import { HORA } from '../durations.ts'
+import { buildGuia } from '../factories.ts'
+import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
 const { entorno, nuevo } = useWebhooks()

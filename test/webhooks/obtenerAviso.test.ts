@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia } from '../fabricas.ts'
-import { answerWith } from './receptor.ts'
+import { buildGuia } from '../factories.ts'
+import { answerWith } from './receiver.ts'
 import { buildAvisoCode, DNS_NAMES, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()

@@ -1,8 +1,8 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { answerWith } from './receptor.ts'
+import { HORA } from '../durations.ts'
+import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForRecovery, waitUntilVisible } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()

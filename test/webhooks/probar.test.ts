@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
-import { useEnvironment } from '../entorno.ts'
-import { buildGuia, hasta } from '../fabricas.ts'
-import { answerWith, holdAnswers } from './receptor.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { answerWith, holdAnswers } from './receiver.ts'
 import { buildAvisoCode, collectCodes, nadie, terminada, useWebhooks } from './webhooks.ts'
 
 const { entorno, advance: adelantar, create: crear, nuevo } = useWebhooks()

@@ -11,7 +11,7 @@ import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
 import type { SendRequest } from '../../server/domain/webhooks/sender.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { createRandom } from '../azar.ts'
+import { createRandom } from '../random.ts'
 import { VirtualTime } from './virtualTime.ts'
 
 const MERCHANT = '00000000-0000-7000-8000-000000000001'

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { HORA } from '../durations.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { withOpenTransaction } from '../postgres.ts'
-import { answerWith } from './receptor.ts'
+import { answerWith } from './receiver.ts'
 import {
   buildAvisoCode,
   fallaDeApi,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../fabricas.ts'
-import { answerWith, holdAnswers } from './receptor.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { answerWith, holdAnswers } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
 const { entorno, nuevo } = useWebhooks()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Comercio } from '../entorno.ts'
-import { buildGuia } from '../fabricas.ts'
+import type { Comercio } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
 const { entorno, nuevo } = useWebhooks()

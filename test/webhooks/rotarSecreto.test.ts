@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../duraciones.ts'
-import type { ReceivedWebhook, TestReceiver } from './receptor.ts'
+import { HORA } from '../durations.ts'
+import type { ReceivedWebhook, TestReceiver } from './receiver.ts'
 import { type Api, fallaDeApi, firmaDe, firmas, terminada, useWebhooks } from './webhooks.ts'
 
 const { entorno, ahora, advance: adelantar, limpiar, rotar, nuevo } = useWebhooks()

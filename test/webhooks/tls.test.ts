@@ -4,8 +4,8 @@ import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
 import { createSender } from '../../server/domain/webhooks/sender.ts'
 import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { createCertificate, encodeDnsName, encodeIpName, type Par } from '../certificado.ts'
-import { EMPTY_RESPONSE, listenAsReceiver, openRawReceiver, responder, useSender } from './enviador.ts'
+import { createCertificate, encodeDnsName, encodeIpName, type Par } from '../certificate.ts'
+import { EMPTY_RESPONSE, listenAsReceiver, openRawReceiver, responder, useSender } from './sender.ts'
 
 const { send: enviar, vencer } = useSender()
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, expect } from 'vitest'
 import { type Address, type HostResolver, systemResolver } from '../../server/platform/outbound/destination.ts'
-import { type Comercio, useEnvironment } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
-import { cleanUpNow } from './limpiar.ts'
-import { type ReceivedWebhook, type TestReceiver, useReceivers } from './receptor.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { cleanUpNow } from './prune.ts'
+import { type ReceivedWebhook, type TestReceiver, useReceivers } from './receiver.ts'
 
 /** Names that these tests' services resolve; what isn't here doesn't. */
 export const DNS_NAMES: Record<string, string[]> = {

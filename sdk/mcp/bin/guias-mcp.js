@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // This file is in git, so that `npm ci` can link it before the build.
-import '../dist/principal.js'
+import '../dist/main.js'

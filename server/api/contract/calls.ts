@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
-import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import type { Operaciones } from '../../generated/contract/operations.ts'
 import { correctCost } from '../http/rateLimit.ts'
 import type { RequestState } from '../http/request.ts'
 import type { Operation, OperationId } from './contract.ts'

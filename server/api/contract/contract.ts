@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import type { Operaciones } from '../../generated/contract/operations.ts'
 import type { ProblemCode } from '../../platform/errors.ts'
 import { ROOT } from '../../platform/root.ts'
 import type { RateClass } from '../limits/rates.ts'
@@ -91,9 +91,9 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 /** Reports whether an answer has only one form, which is JSON. */
 const onlyJson = (content: object = {}) => Object.keys(content).join() === 'application/json'
 
-/** Returns the text of the bundled contract that `npm run generar` wrote: the union of the three documents. */
+/** Returns the text of the bundled contract that `npm run generate` wrote: the union of the three documents. */
 export const readContractText = (): string =>
-  readFileSync(new URL('server/generado/contrato/contrato.json', ROOT), 'utf8')
+  readFileSync(new URL('server/generated/contract/contrato.json', ROOT), 'utf8')
 
 /** Returns the bundled contract as an object. */
 export const readDocument = (texto = readContractText()): OpenApiDocument => JSON.parse(texto)

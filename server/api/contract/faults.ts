@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import type { Advertencia, Falla } from '../../generado/contrato/tipos/index.ts'
+import type { Advertencia, Falla } from '../../generated/contract/types/index.ts'
 import { escapeToken, unescapeToken } from '../../platform/jsonPointer.ts'
 import { findExchanged } from '../../platform/maps/exchanged.ts'
 import { isSimilar } from '../../platform/similar.ts'

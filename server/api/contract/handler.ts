@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import type { Operaciones } from '../../generated/contract/operations.ts'
 import type { Identities } from '../http/identity.ts'
 import type { ByteStream } from '../http/stream.ts'
 import type { OperationId } from './contract.ts'

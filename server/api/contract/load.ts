@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { CONTRATO_SHA256 } from '../../generado/contrato/validadores.mjs'
+import { CONTRATO_SHA256 } from '../../generated/contract/validators.mjs'
 import { readContractText, readDocument, readOperations } from './contract.ts'
 import { createSelfCheck } from './selfCheck.ts'
 import { createValidation } from './validation.ts'
@@ -11,7 +11,7 @@ import { createValidation } from './validation.ts'
  */
 export function requireCompiled(texto: string): void {
   if (hash('sha256', texto) !== CONTRATO_SHA256)
-    throw new Error('the validators were compiled from another contract: run npm run generar')
+    throw new Error('the validators were compiled from another contract: run npm run generate')
 }
 
 function compileContract() {

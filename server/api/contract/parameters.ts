@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express'
-import { CABECERAS, CONSULTAS, RUTAS } from '../../generado/contrato/validadores.mjs'
+import { CABECERAS, CONSULTAS, RUTAS } from '../../generated/contract/validators.mjs'
 import type { ContractParameter, Operation, OperationId } from './contract.ts'
 import { FORMATS } from './formats.ts'
 import { withParameters } from './schemas.ts'

@@ -1,5 +1,5 @@
 import type { Ajv2020, FuncKeywordDefinition } from 'ajv/dist/2020.js'
-import { PLANES } from '../../generado/contrato/planes.ts'
+import { PLANES } from '../../generated/contract/plans.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 
 /** Caller of a request, as far as the caller decides whether a body is valid. */

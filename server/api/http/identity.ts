@@ -1,11 +1,11 @@
-import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import type { Operaciones } from '../../generated/contract/operations.ts'
 import type {
   Alcance,
   AlcanceDeOperacion,
   AlcanceDePersona,
   Cuenta,
   Modo,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import type { NetworkRange } from './network.ts'
 
 /** Members that a caller's identity has in addition if the caller is a person with a session and not a key. */

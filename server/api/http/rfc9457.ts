@@ -1,4 +1,4 @@
-import type { Problema, ProblemaRfc9457 } from '../../generado/contrato/tipos/index.ts'
+import type { Problema, ProblemaRfc9457 } from '../../generated/contract/types/index.ts'
 
 /**
  * Returns an error body as application/problem+json. Members that RFC 9457 does not name stay as extension members

@@ -1,4 +1,4 @@
-import type { RitmosDeComercio } from '../../generado/contrato/tipos/index.ts'
+import type { RitmosDeComercio } from '../../generated/contract/types/index.ts'
 import { type Problema, tooMany } from '../../platform/errors.ts'
 import type { Operation } from '../contract/contract.ts'
 import type { Identities, Identity } from '../http/identity.ts'

@@ -1,4 +1,4 @@
-import type { RitmosDeComercio } from '../../generado/contrato/tipos/index.ts'
+import type { RitmosDeComercio } from '../../generated/contract/types/index.ts'
 import type { Rate } from './buckets.ts'
 
 /** Default rates of a merchant, in averages per key and second. Operators can set other rates. */

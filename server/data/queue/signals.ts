@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Modo } from '../../generado/contrato/tipos/index.ts'
+import type { Modo } from '../../generated/contract/types/index.ts'
 import type { Log } from '../../platform/log.ts'
 
 // Signals that one process sends to the others after a commit, so that they need not poll constantly. A signal may be

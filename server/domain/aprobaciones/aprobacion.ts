@@ -1,6 +1,6 @@
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
-import type { aprobacion } from '../../generado/contrato/prisma/client.ts'
-import type { Aprobacion, ContenidoDeAprobacion } from '../../generado/contrato/tipos/index.ts'
+import type { aprobacion } from '../../generated/contract/prisma/client.ts'
+import type { Aprobacion, ContenidoDeAprobacion } from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { seal, unsealIfKnown } from '../../platform/sealing.ts'

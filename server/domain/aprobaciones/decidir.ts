@@ -1,10 +1,10 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
-import type { Aprobacion } from '../../generado/contrato/tipos/index.ts'
+import type { Aprobacion } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { EFFECTS, notifyDecision } from '../equipo/aprobable.ts'
+import { EFFECTS, notifyDecision } from '../equipo/approvable.ts'
 import { ADMINISTRATORS, EMPRESA } from '../equipo/persona.ts'
 import { empresaLlave } from '../equipo/sesion.ts'
 import {

@@ -1,6 +1,6 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import type { Dia, Estado, Modo } from '../../generado/contrato/tipos/index.ts'
+import type { Dia, Estado, Modo } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayOutOfRange, diasDe } from '../decisiones/decision.ts'
 import { isFinalState } from '../estados/estados.ts'

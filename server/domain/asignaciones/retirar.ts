@@ -1,6 +1,6 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import type { Dia, Modo } from '../../generado/contrato/tipos/index.ts'
+import type { Dia, Modo } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { type AsignacionVerdict, presentResults, toGuiaCodes } from './asignacion.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Db, type Statement, statement } from '../../data/db.ts'
 import { VISIBLE_TO_FEED } from '../../data/order.ts'
 import { askThoseThere, isDistributed } from '../../data/spread.ts'
-import type { eslabon } from '../../generado/contrato/prisma/client.ts'
+import type { eslabon } from '../../generated/contract/prisma/client.ts'
 
 /** Name of a record whose lines form hash chains: the audit record or the events. */
 export type ChainedTable = 'bitacora' | 'evento'
@@ -128,7 +128,7 @@ const positionSql = (de: ChainedTable, prefix = '') => {
 
 /**
  * Returns the SQL that reads keys and digests of the lines after a position, in the order of the event feed
- * (server/domain/eventos/flujo.ts).
+ * (server/domain/eventos/stream.ts).
  */
 const linesSql = (selection: LineSelection, hasta: string, limit: number) => {
   const { de, condition } = SELECTIONS[selection]

@@ -1,4 +1,4 @@
-import type { LineaDeBitacora } from '../../generado/contrato/tipos/index.ts'
+import type { LineaDeBitacora } from '../../generated/contract/types/index.ts'
 import type { Handler } from '../operation.ts'
 import type { BitacoraRow } from './bitacora.ts'
 import { paginateBitacora, presentBitacoraLine } from './page.ts'

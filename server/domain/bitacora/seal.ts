@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { statement } from '../../data/db.ts'
-import type { eslabon, sello } from '../../generado/contrato/prisma/client.ts'
-import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
+import type { eslabon, sello } from '../../generated/contract/prisma/client.ts'
+import type { ClavePublica } from '../../generated/contract/types/index.ts'
 import { signJws } from '../../platform/signing/jws.ts'
 import type { Deps } from '../deps.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { collectAudit } from '../../data/audit.ts'
 import { type Db, statement } from '../../data/db.ts'
-import type { eslabon } from '../../generado/contrato/prisma/client.ts'
+import type { eslabon } from '../../generated/contract/prisma/client.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { ownPublicKeys, readSigned } from '../../platform/signing/jws.ts'
 import type { Deps } from '../deps.ts'

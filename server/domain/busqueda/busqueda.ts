@@ -1,12 +1,12 @@
 import { type Db, type Query, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { askAll } from '../../data/spread.ts'
-import { PLANES } from '../../generado/contrato/planes.ts'
-import type { GuiaHallada, Modo } from '../../generado/contrato/tipos/index.ts'
+import { PLANES } from '../../generated/contract/plans.ts'
+import type { GuiaHallada, Modo } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
-import { deDia, diaDe, LOCK_KEY, referenceKey, wordKey } from './claves.ts'
-import { digitsOf, isStopWord, similarWords, soundOf, textPartsOf, toAlphanumeric } from './palabras.ts'
+import { deDia, diaDe, LOCK_KEY, referenceKey, wordKey } from './keys.ts'
+import { digitsOf, isStopWord, similarWords, soundOf, textPartsOf, toAlphanumeric } from './words.ts'
 
 /** Key of a guide that the search found. */
 export interface GuiaMatch {

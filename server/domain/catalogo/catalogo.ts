@@ -2,12 +2,12 @@
 // side effects, except that the first use reads the data file. README.md describes how the data file is generated. The
 // file is long, because searches and suggestions share the indexes that reading builds.
 import { readFileSync } from 'node:fs'
-import type { NombresSugeridos, Pais } from '../../generado/contrato/tipos/index.ts'
+import type { NombresSugeridos, Pais } from '../../generated/contract/types/index.ts'
 import { distanceKm, type Point } from '../../platform/maps/point.ts'
 import { remembering } from '../../platform/remember.ts'
 import { ROOT } from '../../platform/root.ts'
-import { type Nombre, nearestNames } from './cercanos.ts'
-import { hasZone, nameKeysOf, withoutZone } from './claves.ts'
+import { hasZone, nameKeysOf, withoutZone } from './keys.ts'
+import { type Nombre, nearestNames } from './similarNames.ts'
 
 export interface Departamento extends Point {
   /** ISO 3166-2 code. */
@@ -51,7 +51,7 @@ export type Mistake =
   | { kind: 'swapped' | 'part' }
 
 /**
- * Municipality as `datos.json` stores it, in a compact form. A municipality without a location of its own has no
+ * Municipality as `data.json` stores it, in a compact form. A municipality without a location of its own has no
  * elements after `otherNames`.
  */
 type StoredMunicipio = readonly [
@@ -96,7 +96,7 @@ const catalogo = () => {
 }
 
 function leer(): Catalogo {
-  const texto = readFileSync(new URL('server/domain/catalogo/datos.json', ROOT), 'utf8')
+  const texto = readFileSync(new URL('server/domain/catalogo/data.json', ROOT), 'utf8')
   const stored = JSON.parse(texto) as StoredDepartamento[]
   const entries = stored.map(openEntry)
   const spellings = stored.map(([codigo, nombre, otherNames], i) => ({

@@ -2,7 +2,7 @@ import { paginate } from '../../api/lists/page.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { findDepartamentos, type Municipio, municipiosOf, similarDepartamentos } from './catalogo.ts'
-import { nameKeysOf } from './claves.ts'
+import { nameKeysOf } from './keys.ts'
 
 export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, identity }, { cursors }) => {
   const { comercioId, modo } = identity

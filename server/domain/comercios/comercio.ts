@@ -1,6 +1,6 @@
 import { DEFAULT_RATES } from '../../api/limits/rates.ts'
 import { type Db, statement } from '../../data/db.ts'
-import type { comercio } from '../../generado/contrato/prisma/client.ts'
+import type { comercio } from '../../generated/contract/prisma/client.ts'
 import type {
   Comercio,
   Pais,
@@ -9,7 +9,7 @@ import type {
   PoliticaDeIntentos,
   PoliticaDeIntentosParaCambiar,
   RitmosDeComercio,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 

@@ -1,5 +1,5 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import type { comercio } from '../../generado/contrato/prisma/client.ts'
+import type { comercio } from '../../generated/contract/prisma/client.ts'
 import type { Handler } from '../operation.ts'
 import { columnsOf, newComercioCode, pickAudited, presentComercio } from './comercio.ts'
 

@@ -1,7 +1,7 @@
 import { positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import { statement } from '../../data/db.ts'
-import type { comercio } from '../../generado/contrato/prisma/client.ts'
+import type { comercio } from '../../generated/contract/prisma/client.ts'
 import { namePattern } from '../busqueda/busqueda.ts'
 import type { Handler } from '../operation.ts'
 import { presentComercio } from './comercio.ts'

@@ -1,4 +1,4 @@
-import type { Advertencia } from '../../generado/contrato/tipos/index.ts'
+import type { Advertencia } from '../../generated/contract/types/index.ts'
 import { expiresSoon } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
 import { leerIntentos, readPolicy } from './comercio.ts'

@@ -1,13 +1,13 @@
 import { statement } from '../../data/db.ts'
-import type { Modo } from '../../generado/contrato/tipos/index.ts'
+import type { Modo } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, guiaKeyOf } from '../eventos/evento.ts'
 import { explainImplausible } from '../guias/advertencias.ts'
-import { encryptChanges } from '../guias/correcciones.ts'
 import { dueAtCreationSql, type FilaGuia, type GuiaScope } from '../guias/guia.ts'
-import { type LockedGuia, type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
+import { encryptChanges } from '../guias/storedCorrections.ts'
+import { type LockedGuia, type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
 import { isSamePlace, linkToFollow, placeStep } from '../ubicacion/ubicacion.ts'
 import {
@@ -16,9 +16,9 @@ import {
   correctGuia,
   requireCorrectable,
   requireFields,
-} from './corregida.ts'
+} from './correctedGuia.ts'
 
-export { admitsCorreccion } from './corregida.ts'
+export { admitsCorreccion } from './correctedGuia.ts'
 
 /**
  * Maximum corrections of a guide. The webhook body of an earlier event is rebuilt by undoing each later correction, so

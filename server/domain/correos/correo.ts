@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { type Query, type RowOf, statement } from '../../data/db.ts'
-import type { correo } from '../../generado/contrato/prisma/client.ts'
+import type { correo } from '../../generated/contract/prisma/client.ts'
 import { seal, unsealIfKnown } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
-import type { CorreoData, CorreoType } from './plantillas.ts'
+import type { CorreoData, CorreoType } from './templates.ts'
 
-export type { FactorChange } from './plantillas.ts'
+export type { FactorChange } from './templates.ts'
 
 /**
  * Row of `correo`. State `enviando`: a process is sending the mail until `proximo_en`. `rebotado`: the mail server

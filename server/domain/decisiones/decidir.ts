@@ -1,7 +1,7 @@
-import type { Dia, Franja } from '../../generado/contrato/tipos/index.ts'
+import type { Dia, Franja } from '../../generated/contract/types/index.ts'
 import { type Corrector, correctLockedGuia } from '../correcciones/correccion.ts'
 import type { FilaGuia, GuiaScope } from '../guias/guia.ts'
-import { type LockedGuiaDeps, withLockedGuia } from '../guias/tomada.ts'
+import { type LockedGuiaDeps, withLockedGuia } from '../guias/takenReference.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
 import { type Decider, type DecisionDeps, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
 
@@ -13,9 +13,9 @@ export {
   type RecipientAnswer,
   type RecipientChoice,
 } from './destinatario.ts'
+export { expireLockedGuia } from './expire.ts'
 export { requireNotTaken } from './lockedGuide.ts'
-export { MAX_NEIGHBOUR_LENGTHS } from './vecino.ts'
-export { expireLockedGuia } from './vencer.ts'
+export { MAX_NEIGHBOUR_LENGTHS } from './neighbour.ts'
 
 /** Another delivery attempt, as the request describes it. */
 interface RetryRequest {

@@ -1,6 +1,6 @@
 // Decision about a parcel after a failed attempt: which events open and close it. Pure functions.
 
-import type { Decision, Dia, Estado, Motivo, PoliticaDeIntentos } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Dia, Estado, Motivo, PoliticaDeIntentos } from '../../generated/contract/types/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { isFinalState } from '../estados/estados.ts'

@@ -1,16 +1,16 @@
 import { type Db, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
-import type { Decision, Dia, Motivo } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Dia, Motivo } from '../../generated/contract/types/index.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayIn, isDay } from '../../platform/time/day.ts'
 import { FAR_KM } from '../catalogo/catalogo.ts'
-import { timeZoneOf } from '../catalogo/zona.ts'
+import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
 import { darPaso, retryLostRaces } from '../eventos/evento.ts'
 import { judgeDestino } from '../guias/advertencias.ts'
 import { type FilaGuia, IS_LIVE_LINK } from '../guias/guia.ts'
-import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
+import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import {
   isSamePlace,
   linkToFollow,
@@ -24,7 +24,7 @@ import {
 } from '../ubicacion/ubicacion.ts'
 import { ASKED_OTHER_DAY, diasDe } from './decision.ts'
 import { type DecisionDeps, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
-import { type Neighbour, withNeighbour, withoutNeighbour } from './vecino.ts'
+import { type Neighbour, withNeighbour, withoutNeighbour } from './neighbour.ts'
 
 /** Kind of request that a recipient can make on the page. */
 export type RecipientChoice = 'otro_dia' | 'otro_lugar' | 'vecino' | 'rechazo'

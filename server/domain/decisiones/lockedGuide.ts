@@ -1,14 +1,14 @@
-import type { Decision, Dia, Estado, Franja, QuienResuelve } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Dia, Estado, Franja, QuienResuelve } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { dayIn } from '../../platform/time/day.ts'
-import { timeZoneOf } from '../catalogo/zona.ts'
+import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { admitsCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { isFinalState, siguientes } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../guias/tomada.ts'
-import { pasoDeDecision, returnStep } from './consecuencias.ts'
+import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../guias/takenReference.ts'
+import { pasoDeDecision, returnStep } from './consequences.ts'
 import {
   type Dias,
   dayOutOfRange,

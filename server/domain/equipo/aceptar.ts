@@ -6,13 +6,13 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { notifySignIn } from './avisar.ts'
 import { bitacoraFields } from './cambiarMembresia.ts'
-import { isSameCode } from './codigo.ts'
-import { limitSignIns } from './entradas.ts'
 import type { SignInDeps } from './entrar.ts'
+import { isSameCode } from './mailCode.ts'
+import { notifySignIn } from './notify.ts'
 import { EMPRESA, type InvitacionRow, type MembresiaRow, type PersonaRow, requireCorreo } from './persona.ts'
 import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 /** Maximum attempts with the code of an invitation. */
 const INTENTOS = 5

@@ -1,9 +1,9 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import type { passkey } from '../../generado/contrato/prisma/client.ts'
+import type { passkey } from '../../generated/contract/prisma/client.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import type { Handler } from '../operation.ts'
-import { notifyPasskey } from './avisar.ts'
-import { lockFactors, readFactors, requireCanAdd } from './factores.ts'
+import { lockFactors, readFactors, requireCanAdd } from './factors.ts'
+import { notifyPasskey } from './notify.ts'
 import {
   MAX_PASSKEYS,
   type NewPasskey,

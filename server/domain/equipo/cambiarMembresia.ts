@@ -3,7 +3,7 @@ import { findComercio } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { requireOwnAlcances } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
-import { ALCANCES_REMEDY, requestAprobacion } from './aprobable.ts'
+import { ALCANCES_REMEDY, requestAprobacion } from './approvable.ts'
 import { changeAlcances } from './membresia.ts'
 import {
   comercioOf,

@@ -1,5 +1,5 @@
 import type { Handler } from '../operation.ts'
-import { closeSesionOf } from './sesiones.ts'
+import { closeSesionOf } from './sessionStore.ts'
 
 export const cerrarSesionDePersona: Handler<'cerrarSesionDePersona'> = async (quien, deps) => {
   await closeSesionOf(deps, quien, quien.identity.codigo, 'cerrarSesionDePersona')

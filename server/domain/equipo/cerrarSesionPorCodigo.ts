@@ -1,6 +1,6 @@
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { closeSesionOf } from './sesiones.ts'
+import { closeSesionOf } from './sessionStore.ts'
 
 export const cerrarSesionPorCodigo: Handler<'cerrarSesionPorCodigo'> = async ({ path, ...quien }, deps) => {
   if (!(await closeSesionOf(deps, quien, path.sesion, 'cerrarSesionPorCodigo')))

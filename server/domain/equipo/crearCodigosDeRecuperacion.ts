@@ -4,9 +4,9 @@ import { inGroups, randomBase32 } from '../../platform/codes/codes.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { notifySecondFactor } from './avisar.ts'
-import { lockFactors } from './factores.ts'
-import { recoveryCodeDigest } from './segundoFactor.ts'
+import { lockFactors } from './factors.ts'
+import { notifySecondFactor } from './notify.ts'
+import { recoveryCodeDigest } from './secondFactor.ts'
 
 /** Number of recovery codes that a person gets at once. */
 const CODE_COUNT = 10

@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
 import { presentPersonaSesion } from './sesion.ts'
-import { chooseMembresia } from './sesiones.ts'
+import { chooseMembresia } from './sessionStore.ts'
 
 export const elegirMembresia: Handler<'elegirMembresia'> = async ({ body, ...quien }, deps) => ({
   status: 200,

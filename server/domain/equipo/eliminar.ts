@@ -1,8 +1,8 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { requestAprobacion } from './aprobable.ts'
-import { erasePersona } from './borrar.ts'
+import { requestAprobacion } from './approvable.ts'
 import { EMPRESA, lastAdministrator, readMembresias, requirePersona } from './persona.ts'
+import { erasePersona } from './prune.ts'
 
 export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...quien }, deps) => {
   const { db, secretos, bitacora, notifyJobs } = deps

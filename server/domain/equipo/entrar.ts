@@ -2,13 +2,13 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { notifySignIn } from './avisar.ts'
-import { spendCode, wrongCode } from './codigo.ts'
-import { limitSignIns } from './entradas.ts'
-import { type Factors, needsSecondFactor, readFactors } from './factores.ts'
+import { type Factors, needsSecondFactor, readFactors } from './factors.ts'
+import { spendCode, wrongCode } from './mailCode.ts'
+import { notifySignIn } from './notify.ts'
 import type { MembresiaRow, PersonaRow } from './persona.ts'
-import { type AMedias, PARTIAL_SIGN_IN_MINUTES, startSignIn } from './segundoFactor.ts'
+import { type AMedias, PARTIAL_SIGN_IN_MINUTES, startSignIn } from './secondFactor.ts'
 import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 /** Reads a person and the person's oldest membership. A person without membership cannot sign in. */
 const FIND_PERSONA = statement<

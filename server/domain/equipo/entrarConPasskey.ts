@@ -1,9 +1,9 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { limitSignIns } from './entradas.ts'
 import { openSesionOf } from './entrar.ts'
 import { USE, verifySignature, wrongPasskey } from './passkey.ts'
 import { presentPersonaSesion, sesionCookies } from './sesion.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
   { body, cookie, userAgent, red, requestId },

@@ -2,10 +2,10 @@ import { inTransaction } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { limitSignIns } from './entradas.ts'
 import { openSesionOf, type SignInDeps } from './entrar.ts'
-import { attemptSignIn, finishSignIn, spendSecondFactor, wrongSecondFactor } from './segundoFactor.ts'
+import { attemptSignIn, finishSignIn, spendSecondFactor, wrongSecondFactor } from './secondFactor.ts'
 import { presentPersonaSesion, sesionCookies } from './sesion.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 /**
  * Opens a session with the second factor, after the code of the mail in the same browser. The attempt counts even if it

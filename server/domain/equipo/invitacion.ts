@@ -1,12 +1,12 @@
 import { type Query, statement } from '../../data/db.ts'
-import type { AlcanceDePersona, Invitacion } from '../../generado/contrato/tipos/index.ts'
+import type { AlcanceDePersona, Invitacion } from '../../generated/contract/types/index.ts'
 import { inGroups, normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
 import { saveCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
-import { sealCode } from './codigo.ts'
-import { readFactors } from './factores.ts'
+import { readFactors } from './factors.ts'
+import { sealCode } from './mailCode.ts'
 import { comercioOf, EMPRESA, type InvitacionRow, type MembresiaRow } from './persona.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
-import type { Persona } from '../../generado/contrato/tipos/index.ts'
+import type { Persona } from '../../generated/contract/types/index.ts'
 import type { Handler } from '../operation.ts'
 import { type PersonaRow, presentMembresia, readMembresias, type VisibleMembresia } from './persona.ts'
 

@@ -1,5 +1,5 @@
 import type { Handler } from '../operation.ts'
-import { leerSesiones } from './sesiones.ts'
+import { leerSesiones } from './sessionStore.ts'
 
 export const listarSesiones: Handler<'listarSesiones'> = async ({ identity }, deps) => ({
   status: 200,

@@ -1,5 +1,5 @@
 import type { Handler } from '../operation.ts'
-import { presentSecondFactor } from './segundoFactor.ts'
+import { presentSecondFactor } from './secondFactor.ts'
 
 export const obtenerSegundoFactor: Handler<'obtenerSegundoFactor'> = async ({ identity }, { db }) => ({
   status: 200,

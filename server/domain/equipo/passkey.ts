@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
 import { type Db, statement } from '../../data/db.ts'
-import type { passkey, reto_de_passkey } from '../../generado/contrato/prisma/client.ts'
-import type { Passkey, PasskeyParaAgregar, PasskeyParaEntrar } from '../../generado/contrato/tipos/index.ts'
+import type { passkey, reto_de_passkey } from '../../generated/contract/prisma/client.ts'
+import type { Passkey, PasskeyParaAgregar, PasskeyParaEntrar } from '../../generated/contract/types/index.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
-import { NOT_FUTURE } from './codigo.ts'
+import { NOT_FUTURE } from './mailCode.ts'
 
 /** Maximum passkeys of a person. */
 export const MAX_PASSKEYS = 10

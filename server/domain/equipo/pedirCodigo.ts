@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { CODE_MINUTES, writeCode } from './codigo.ts'
-import { limitSignIns } from './entradas.ts'
+import { CODE_MINUTES, writeCode } from './mailCode.ts'
 import { requireCorreo } from './persona.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 export const pedirCodigo: Handler<'pedirCodigo'> = async ({ body, red }, deps) => {
   limitSignIns(deps, red)

@@ -1,9 +1,9 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
-import type { RegistroDeTotp } from '../../generado/contrato/tipos/index.ts'
+import type { RegistroDeTotp } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { lockFactors, requireCanAdd } from './factores.ts'
+import { lockFactors, requireCanAdd } from './factors.ts'
 import { newTotpSecret } from './totp.ts'
 
 /** Minutes for which a secret waits for its first code. */

@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
-import { limitSignIns } from './entradas.ts'
 import { requireDomain, writeChallenge } from './passkey.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 export const pedirRetoDePasskey: Handler<'pedirRetoDePasskey'> = async ({ red }, deps) => {
   limitSignIns(deps, red)

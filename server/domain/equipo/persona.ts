@@ -1,7 +1,7 @@
 import { type Db, type RowOf, statement } from '../../data/db.ts'
-import type { invitacion, membresia, persona } from '../../generado/contrato/prisma/client.ts'
-import type { Alcance, AlcanceDeOperacion, AlcanceDePersona, Membresia } from '../../generado/contrato/tipos/index.ts'
-import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
+import type { invitacion, membresia, persona } from '../../generated/contract/prisma/client.ts'
+import type { Alcance, AlcanceDeOperacion, AlcanceDePersona, Membresia } from '../../generated/contract/types/index.ts'
+import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readAddress } from '../../platform/mail/address.ts'
 

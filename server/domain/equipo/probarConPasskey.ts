@@ -1,10 +1,10 @@
 import { inTransaction, type Query } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { limitSignIns } from './entradas.ts'
-import { recordFailure } from './fallas.ts'
+import { recordFailure } from './failures.ts'
 import { type Signer, USE, verifySignature, wrongPasskey } from './passkey.ts'
 import { closeAfterFailures, closedAfterFailures, PROVE_PRESENCE } from './probarPresencia.ts'
 import { presentPersonaSesion } from './sesion.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 export const probarPresenciaConPasskey: Handler<'probarPresenciaConPasskey'> = async (
   { body, cookie, ...quien },

@@ -5,12 +5,12 @@ import { Problema } from '../../platform/errors.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { spendCode, wrongCode } from './codigo.ts'
-import { limitSignIns } from './entradas.ts'
-import { needsSecondFactor, readFactors } from './factores.ts'
-import { CLOSING_FAILURES } from './fallas.ts'
-import { spendSecondFactor } from './segundoFactor.ts'
+import { needsSecondFactor, readFactors } from './factors.ts'
+import { CLOSING_FAILURES } from './failures.ts'
+import { spendCode, wrongCode } from './mailCode.ts'
+import { spendSecondFactor } from './secondFactor.ts'
 import { presentPersonaSesion } from './sesion.ts'
+import { limitSignIns } from './signInLimits.ts'
 
 /**
  * Stores that the person of a session has just proved to be present, and whether a second factor was part of the proof.

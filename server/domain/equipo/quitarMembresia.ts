@@ -1,6 +1,6 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { requestAprobacion } from './aprobable.ts'
+import { requestAprobacion } from './approvable.ts'
 import { bitacoraFields } from './cambiarMembresia.ts'
 import { removeMembresia } from './membresia.ts'
 import { lastAdministrator, requireMembresia } from './persona.ts'

@@ -4,9 +4,9 @@ import { Problema } from '../../platform/errors.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { notifyPasskey } from './avisar.ts'
-import { isLastNeededFactor, lockFactors, readFactors } from './factores.ts'
-import { ultimoSegundoFactor } from './segundoFactor.ts'
+import { isLastNeededFactor, lockFactors, readFactors } from './factors.ts'
+import { notifyPasskey } from './notify.ts'
+import { ultimoSegundoFactor } from './secondFactor.ts'
 
 const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo: string }>(
   'equipo.quitarPasskey',

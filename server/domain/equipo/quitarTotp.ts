@@ -3,9 +3,9 @@ import { inTransaction, statement } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { notifySecondFactor } from './avisar.ts'
-import { isLastNeededFactor, lockFactors, readFactors } from './factores.ts'
-import { ultimoSegundoFactor } from './segundoFactor.ts'
+import { isLastNeededFactor, lockFactors, readFactors } from './factors.ts'
+import { notifySecondFactor } from './notify.ts'
+import { ultimoSegundoFactor } from './secondFactor.ts'
 
 /** The row stays, because it counts the attempts of the day. */
 const REMOVE = statement<{ persona_id: string }>(

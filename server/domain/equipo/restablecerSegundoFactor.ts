@@ -1,9 +1,9 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { requestAprobacion } from './aprobable.ts'
-import { notifySecondFactor } from './avisar.ts'
+import { requestAprobacion } from './approvable.ts'
+import { notifySecondFactor } from './notify.ts'
 import { EMPRESA, readMembresias, requirePersona } from './persona.ts'
-import { resetFactors } from './restablecer.ts'
+import { resetFactors } from './resetFactor.ts'
 
 export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = async ({ path, ...quien }, deps) => {
   const { db, bitacora, notifyJobs } = deps

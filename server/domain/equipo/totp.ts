@@ -1,5 +1,5 @@
 import { type Db, statement } from '../../data/db.ts'
-import type { segundo_factor } from '../../generado/contrato/prisma/client.ts'
+import type { segundo_factor } from '../../generated/contract/prisma/client.ts'
 import { keyIdOf, reseal, seal, unsealIfKnown } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
 

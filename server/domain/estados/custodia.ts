@@ -1,4 +1,4 @@
-import type { Custodia, Estado } from '../../generado/contrato/tipos/index.ts'
+import type { Custodia, Estado } from '../../generated/contract/types/index.ts'
 import { isFinalState, reportableStates } from './estados.ts'
 
 /** Properties of a guide that decide who has custody of its parcel. */

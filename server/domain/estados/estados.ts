@@ -1,10 +1,10 @@
-import type { Estado, EstadoDeUbicacion, Motivo } from '../../generado/contrato/tipos/index.ts'
+import type { Estado, EstadoDeUbicacion, Motivo } from '../../generated/contract/types/index.ts'
 import {
   DESCRIPCIONES_DE_EVENTO,
   MAQUINA_DE_ESTADOS,
   MAQUINA_DE_UBICACION,
   MOTIVOS,
-} from '../../generado/contrato/vocabulario.ts'
+} from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones

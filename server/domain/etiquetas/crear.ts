@@ -1,10 +1,10 @@
 import { dispositionOf } from '../../api/http/download.ts'
-import type { Falla } from '../../generado/contrato/tipos/index.ts'
+import type { Falla } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { explainGuiaCode } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { labelFile, typeOfLabels, VARY } from './documento.ts'
+import { labelFile, typeOfLabels, VARY } from './document.ts'
 import { DPI_WITHOUT_ZPL, hasNoEtiqueta, joinCodes, leerEtiquetas, recordEtiquetas } from './etiqueta.ts'
 
 export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identity, accepts, abandonSignal }, deps) => {

@@ -2,7 +2,7 @@ import { etagMatches } from '../../api/http/conditional.ts'
 import { downloadHeaders } from '../../api/http/download.ts'
 import { unavailable, uniformProblem } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { labelFile } from './documento.ts'
+import { labelFile } from './document.ts'
 import { hasNoEtiqueta, leerEtiquetas, recordEtiquetas, splitCodes } from './etiqueta.ts'
 
 /**

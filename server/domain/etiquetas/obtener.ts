@@ -3,7 +3,7 @@ import { dispositionOf } from '../../api/http/download.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { labelFile, typeOfLabels, VARY } from './documento.ts'
+import { labelFile, typeOfLabels, VARY } from './document.ts'
 import { DPI_WITHOUT_ZPL, hasNoEtiqueta, leerEtiquetas, recordEtiquetas } from './etiqueta.ts'
 
 export const obtenerEtiqueta: Handler<'obtenerEtiqueta'> = async (

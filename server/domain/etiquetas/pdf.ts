@@ -1,5 +1,5 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises'
-import type { FormatoDeEtiquetas } from '../../generado/contrato/tipos/index.ts'
+import type { FormatoDeEtiquetas } from '../../generated/contract/types/index.ts'
 import type { DocumentBrand } from '../../platform/brand/brand.ts'
 import { barsOf, drawBars, drawQr, QUIET_ZONE_128, qrOf } from '../../platform/pdf/barcodes.ts'
 import { createDocument, type PdfDocument, toBuffer } from '../../platform/pdf/document.ts'

@@ -1,15 +1,15 @@
 import { type Db, type InJson, inTransaction, type Query, type RowOf, statement, withTexts } from '../../data/db.ts'
-import type { evento } from '../../generado/contrato/prisma/client.ts'
-import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
-import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
+import type { evento } from '../../generated/contract/prisma/client.ts'
+import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../../generated/contract/types/index.ts'
+import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
 import { type DecisionDeGuia, presentDecision } from '../decisiones/decision.ts'
-import { CAMPOS, CORRECTABLE_COLUMNS, type Foto, fotoOf, fotoSql, type GuiaRow } from '../guias/campos.ts'
-import type { CorrectableColumn } from '../guias/correcciones.ts'
+import { CAMPOS, CORRECTABLE_COLUMNS, type Foto, fotoOf, fotoSql, type GuiaRow } from '../guias/fields.ts'
+import type { CorrectableColumn } from '../guias/storedCorrections.ts'
 import type { NotifyJobs } from '../webhooks/webhook.ts'
-import { FORMA_EN_SQL, STORED_FORMA } from './forma.ts'
+import { FORMA_EN_SQL, STORED_FORMA } from './bodyShape.ts'
 
 type EventoData = {
   [Member in

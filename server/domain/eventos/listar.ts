@@ -1,12 +1,12 @@
 import { DEFAULT_PAGE_SIZE } from '../../api/lists/page.ts'
 import type { Db } from '../../data/db.ts'
-import type { ListarEventosData, Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
-import { TIPOS_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
+import type { ListarEventosData, Modo, TipoDeEvento } from '../../generated/contract/types/index.ts'
+import { TIPOS_DE_EVENTO } from '../../generated/contract/vocabulary.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { presentEvento } from './evento.ts'
-import { FEED_START, type FeedPosition, findPositionFrom, positionAfter, readEndPosition, readFeed } from './flujo.ts'
+import { FEED_START, type FeedPosition, findPositionFrom, positionAfter, readEndPosition, readFeed } from './stream.ts'
 
 type ListQuery = NonNullable<ListarEventosData['query']>
 

@@ -1,5 +1,5 @@
 import type { Handler } from '../operation.ts'
-import { leerEventos } from './historial.ts'
+import { leerEventos } from './history.ts'
 
 export const listarEventosDeGuia: Handler<'listarEventosDeGuia'> = async (
   { path, query, identity },

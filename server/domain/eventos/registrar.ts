@@ -1,10 +1,10 @@
 import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import { type Db, statement } from '../../data/db.ts'
-import type { Estado, Falla, Motivo, QuienReparte } from '../../generado/contrato/tipos/index.ts'
+import type { Estado, Falla, Motivo, QuienReparte } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import { findAsignacion } from '../asignaciones/asignacion.ts'
-import { withConsequences } from '../decisiones/consecuencias.ts'
+import { withConsequences } from '../decisiones/consequences.ts'
 import type { Deps } from '../deps.ts'
 import { requireCancellable } from '../estados/estados.ts'
 import { dataErasedProblem, type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
@@ -20,7 +20,7 @@ import {
   retryLostRaces,
   type StepWithConsequences,
 } from './evento.ts'
-import { checkScan, decideScan, isLate, type Scan, type ScanReporter } from './lectura.ts'
+import { checkScan, decideScan, isLate, type Scan, type ScanReporter } from './reading.ts'
 
 /** Reporter of events about guides: an operator, a courier or a merchant. */
 export interface Reporter {

@@ -1,7 +1,7 @@
-import type { Advertencia, CodigoDeAdvertencia, Falla, NombresSugeridos } from '../../generado/contrato/tipos/index.ts'
+import type { Advertencia, CodigoDeAdvertencia, Falla, NombresSugeridos } from '../../generated/contract/types/index.ts'
 import { distanceKm } from '../../platform/maps/point.ts'
 import { FAR_KM, findDestino, type UnknownDestino } from '../catalogo/catalogo.ts'
-import { findSuspicion, isImplausible, type Suspicion } from './lugares.ts'
+import { findSuspicion, isImplausible, type Suspicion } from './suspectPlaces.ts'
 
 /**
  * Warning codes that a guide may have. The excluded codes are about unknown members of a request and about an API key

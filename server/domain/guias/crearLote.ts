@@ -1,5 +1,5 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises'
-import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../../generado/contrato/tipos/index.ts'
+import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../../generated/contract/types/index.ts'
 import { MAX_BATCH_FAULTS, MAX_FAULTS, type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'

@@ -13,21 +13,21 @@ import type {
   Metadatos,
   Modo,
   Ubicacion,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import { faultOfCode } from '../../platform/codes/codeFault.ts'
 import { normalizeGuideCode, smallestId } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
-import { timeZoneOf } from '../catalogo/zona.ts'
+import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { presentDecision } from '../decisiones/decision.ts'
 import { isFinalState } from '../estados/estados.ts'
 import { presentAdvertencias, type StoredAdvertencia } from './advertencias.ts'
-import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow, type StoredRecogida } from './campos.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow, type StoredRecogida } from './fields.ts'
 import { normalizeMetadata, presentMetadata } from './metadatos.ts'
 
-export type { GuiaInJson, GuiaRow as FilaGuia } from './campos.ts'
-export { GUIA_COLUMNS } from './campos.ts'
+export type { GuiaInJson, GuiaRow as FilaGuia } from './fields.ts'
+export { GUIA_COLUMNS } from './fields.ts'
 
 /** Settings on which the answers with a guide depend. */
 interface GuiaSettings {
@@ -93,7 +93,7 @@ export const dataErasedProblem = () =>
 
 /**
  * Reports whether a location request cannot be sent. The mailbox is for test guides, so a live request waits there
- * until the service has messaging (`mensajeria/retomar.ts`).
+ * until the service has messaging (`mensajeria/resume.ts`).
  */
 export const isUnsendable = (modo: Modo, canal: CanalDeMensaje) => modo === 'live' && canal === 'buzon'
 /** SQL condition of {@link isUnsendable}. */

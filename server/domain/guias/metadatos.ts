@@ -1,4 +1,4 @@
-import type { Metadatos } from '../../generado/contrato/tipos/index.ts'
+import type { Metadatos } from '../../generated/contract/types/index.ts'
 
 // Texts that a merchant attaches to a guide. They are stored once, with the guide, and only the erasure of personal
 // data removes them. A webhook body therefore has the same metadata at every attempt.

@@ -1,4 +1,4 @@
-import { readGuiaWithEventos } from '../eventos/historial.ts'
+import { readGuiaWithEventos } from '../eventos/history.ts'
 import type { Handler } from '../operation.ts'
 import { present } from './guia.ts'
 

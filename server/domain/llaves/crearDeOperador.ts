@@ -1,10 +1,10 @@
 import { inTransaction } from '../../data/db.ts'
-import { ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
+import { ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 import { requireOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
 import { leerRedes, llavePowers, parseExpiry, requireOwnAlcances, saveOperadorLlave } from './llave.ts'
-import { requestLlave } from './pedirLlave.ts'
+import { requestLlave } from './requestLlave.ts'
 
 export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body, ...quien }, deps) => {
   const { db, clock, bitacora, notifyJobs } = deps

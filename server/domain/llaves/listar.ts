@@ -1,5 +1,5 @@
 import { paginate } from '../../api/lists/page.ts'
-import type { Alcance, Modo } from '../../generado/contrato/tipos/index.ts'
+import type { Alcance, Modo } from '../../generated/contract/types/index.ts'
 import { requireComercio } from '../comercios/comercio.ts'
 import type { Handler } from '../operation.ts'
 import { llavePosition, newestLlaves, presentLlave } from './llave.ts'

@@ -1,5 +1,5 @@
 import { paginate } from '../../api/lists/page.ts'
-import type { AlcanceDeOperacion } from '../../generado/contrato/tipos/index.ts'
+import type { AlcanceDeOperacion } from '../../generated/contract/types/index.ts'
 import { requireOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
 import { llavePosition, newestLlaves, presentOperadorLlave } from './llave.ts'

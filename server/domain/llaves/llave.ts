@@ -3,7 +3,7 @@ import type { Identities } from '../../api/http/identity.ts'
 import { normalizeRange, type RangeFault } from '../../api/http/network.ts'
 import { pickColumns } from '../../data/columns.ts'
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
-import type { llave } from '../../generado/contrato/prisma/client.ts'
+import type { llave } from '../../generated/contract/prisma/client.ts'
 import type {
   Alcance,
   AlcanceDeOperacion,
@@ -15,8 +15,8 @@ import type {
   LlaveDeOperadorCreada,
   Modo,
   Pais,
-} from '../../generado/contrato/tipos/index.ts'
-import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
+} from '../../generated/contract/types/index.ts'
+import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
@@ -28,7 +28,7 @@ import {
   NEW_LLAVE_FIELDS,
   type NewLlaveField,
   type ShownLlaveField,
-} from './campos.ts'
+} from './fields.ts'
 
 /** Kind of a key: `oper` for an operator's key, else the mode of a merchant's key. */
 export type LlaveType = Modo | 'oper'

@@ -10,7 +10,7 @@ import {
   saveReplacement,
   toBitacoraFields,
 } from './llave.ts'
-import { requestLlave } from './pedirLlave.ts'
+import { requestLlave } from './requestLlave.ts'
 
 const DEFAULT_OVERLAP_HOURS = 24
 

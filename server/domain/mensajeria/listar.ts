@@ -1,6 +1,6 @@
 import { paginate } from '../../api/lists/page.ts'
-import type { Mensaje } from '../../generado/contrato/tipos/index.ts'
-import { timeZoneOf } from '../catalogo/zona.ts'
+import type { Mensaje } from '../../generated/contract/types/index.ts'
+import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { requireComercio } from '../comercios/comercio.ts'
 import { isAwaitingDecision } from '../decisiones/decision.ts'
 import { type FilaGuia, findGuia, isUnsendable, requestEstadoOf } from '../guias/guia.ts'

@@ -12,7 +12,7 @@ const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
 
 /**
  * Delivers messages of test guides to the mailbox, the messages of one guide one after another. A repeated call does
- * nothing. A live message waits until the service has messaging (`retomar.ts`).
+ * nothing. A live message waits until the service has messaging (`resume.ts`).
  */
 export async function sendToMailbox(deps: MensajeDeps, mensajes: readonly MensajeKey[]): Promise<void> {
   const pendientes = (claves: readonly MensajeKey[]) =>

@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { otherParts } from '../../data/spread.ts'
-import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
+import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
 import { conEnlace } from './requestSql.ts'
 import { idsDe, type MensajeKey, type MensajeRow } from './row.ts'
 

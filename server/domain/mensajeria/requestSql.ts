@@ -1,7 +1,7 @@
-import type { TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
+import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
+import { FORMA_EN_SQL } from '../eventos/bodyShape.ts'
 import { insertWebhookAvisos } from '../eventos/evento.ts'
-import { FORMA_EN_SQL } from '../eventos/forma.ts'
-import { fotoSql } from '../guias/campos.ts'
+import { fotoSql } from '../guias/fields.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
 // SQL fragments shared by the statements that change a message and the location request of its guide.

@@ -1,6 +1,6 @@
 import type { RowOf } from '../../data/db.ts'
-import type { mensaje } from '../../generado/contrato/prisma/client.ts'
-import type { CanalDeMensaje, EstadoDeMensaje, Modo, TipoDeMensaje } from '../../generado/contrato/tipos/index.ts'
+import type { mensaje } from '../../generated/contract/prisma/client.ts'
+import type { CanalDeMensaje, EstadoDeMensaje, Modo, TipoDeMensaje } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
 
 /** Row of `mensaje`; columns have the contract's names. */

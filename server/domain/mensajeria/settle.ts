@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
-import type { Estado } from '../../generado/contrato/tipos/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import type { Estado } from '../../generated/contract/types/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import {
   announceChangeSql,

@@ -1,4 +1,4 @@
-import type { TipoDeMensaje } from '../../generado/contrato/tipos/index.ts'
+import type { TipoDeMensaje } from '../../generated/contract/types/index.ts'
 import { createClock } from '../../platform/time/clock.ts'
 
 interface TextData {

@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
-import type { TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
+import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { currentSpan, inSpan, isTracing } from '../../platform/tracing.ts'
 import { idsDe, type MensajeKey } from './row.ts'
 

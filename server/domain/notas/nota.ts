@@ -1,6 +1,6 @@
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
-import type { nota } from '../../generado/contrato/prisma/client.ts'
-import type { Modo, Nota } from '../../generado/contrato/tipos/index.ts'
+import type { nota } from '../../generated/contract/prisma/client.ts'
+import type { Modo, Nota } from '../../generated/contract/types/index.ts'
 import { readAuthors } from '../operadores/operador.ts'
 
 /** Row of `nota`. */

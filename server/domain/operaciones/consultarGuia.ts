@@ -1,4 +1,4 @@
-import { readAnyGuiaWithEventos } from '../eventos/historial.ts'
+import { readAnyGuiaWithEventos } from '../eventos/history.ts'
 import { readAuthors } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperacionGuias } from './guia.ts'

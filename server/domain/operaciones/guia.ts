@@ -1,4 +1,4 @@
-import type { GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
+import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import { leerAsignaciones } from '../asignaciones/asignacion.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'

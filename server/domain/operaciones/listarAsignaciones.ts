@@ -1,6 +1,6 @@
 import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
-import type { Dia } from '../../generado/contrato/tipos/index.ts'
+import type { Dia } from '../../generated/contract/types/index.ts'
 import { empresaDay } from '../asignaciones/asignacion.ts'
 import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'

@@ -1,6 +1,6 @@
 import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
-import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import type { Estado } from '../../generated/contract/types/index.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'

@@ -1,14 +1,14 @@
 import { type Query, statement } from '../../data/db.ts'
-import type { Decision, Estado } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Estado } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
 import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../decisiones/decision.ts'
 import { isRectifiable } from '../estados/estados.ts'
 import { darPaso, type EventoRow, guiaKeyOf } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
+import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import type { Handler } from '../operation.ts'
-import { doOnceByOperador } from './unaVez.ts'
+import { doOnceByOperador } from './once.ts'
 
 export const rectificarGuia: Handler<'rectificarGuia'> = (input, deps) => {
   const { path, body, identity } = input

@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
 import { resendRequestOf } from '../ubicacion/ubicacion.ts'
-import { doOnceByOperador } from './unaVez.ts'
+import { doOnceByOperador } from './once.ts'
 
 export const reenviarSolicitudPorOperador: Handler<'reenviarSolicitudPorOperador'> = async (input, deps) => {
   const { path } = input

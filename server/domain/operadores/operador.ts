@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
-import type { operador } from '../../generado/contrato/prisma/client.ts'
-import type { Autor, LlaveDeOperadorCreada, Operador } from '../../generado/contrato/tipos/index.ts'
+import type { operador } from '../../generated/contract/prisma/client.ts'
+import type { Autor, LlaveDeOperadorCreada, Operador } from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'

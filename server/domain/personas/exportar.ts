@@ -1,11 +1,10 @@
 import { type Query, statement } from '../../data/db.ts'
-import type { Modo } from '../../generado/contrato/tipos/index.ts'
+import type { Modo } from '../../generated/contract/types/index.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
-import { exportCorrecciones, exportPrevious } from './anteriores.ts'
-import { type DatedCorreccion, type GuiaKey, leerCorrecciones } from './correcciones.ts'
+import { exportCorrecciones, exportPrevious } from './formerRecipients.ts'
 import {
   answersSql,
   de,
@@ -19,7 +18,8 @@ import {
   patternOf,
   rowsSql,
 } from './persona.ts'
-import { exportRecogidas } from './recogidas.ts'
+import { exportRecogidas } from './pickupContacts.ts'
+import { type DatedCorreccion, type GuiaKey, leerCorrecciones } from './storedCorrections.ts'
 
 /** Maximum number of guides per statement. */
 const LOTE = 50

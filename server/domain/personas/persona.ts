@@ -1,11 +1,11 @@
 import type { Db } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
-import type { Modo } from '../../generado/contrato/tipos/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import type { Modo } from '../../generated/contract/types/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { requireComercio } from '../comercios/comercio.ts'
-import { ERASURES, type GuiaRow, type StoredRecogida } from '../guias/campos.ts'
+import { ERASURES, type GuiaRow, type StoredRecogida } from '../guias/fields.ts'
 import { findGuia } from '../guias/guia.ts'
 
 /** First id from which a scan of rows in the order of their ids starts. */

@@ -1,5 +1,5 @@
 import type { Db } from '../../data/db.ts'
-import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
+import type { ClavePublica } from '../../generated/contract/types/index.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { signingKey } from '../../platform/signing/jws.ts'
 import type { Handler } from '../operation.ts'

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { ManifiestoDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
+import type { ManifiestoDePrueba, RecibidoPor } from '../../generated/contract/types/index.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { signJws } from '../../platform/signing/jws.ts'
 import { type ArchivoRow, enHexadecimal } from '../archivos/archivo.ts'

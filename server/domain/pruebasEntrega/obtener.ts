@@ -1,5 +1,5 @@
 import type { Db } from '../../data/db.ts'
-import type { PruebaDeEntrega } from '../../generado/contrato/tipos/index.ts'
+import type { PruebaDeEntrega } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { presentArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'

@@ -1,5 +1,5 @@
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
-import type { prueba_entrega } from '../../generado/contrato/prisma/client.ts'
+import type { prueba_entrega } from '../../generated/contract/prisma/client.ts'
 import type {
   EntregaParaRegistrar,
   EvidenciaDePrueba,
@@ -7,7 +7,7 @@ import type {
   MotivoSinFirma,
   QuienReparte,
   RecibidoPor,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import type { ArchivoRow } from '../archivos/archivo.ts'
@@ -22,7 +22,7 @@ import {
   type StepWithConsequences,
 } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { type EvidencePolicies, judgeEvidence } from './evidencia.ts'
+import { type EvidencePolicies, judgeEvidence } from './evidence.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */
 export type PruebaRow = RowOf<

@@ -1,6 +1,6 @@
 import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import type { Db } from '../../data/db.ts'
-import type { EntregaParaRegistrar, Falla } from '../../generado/contrato/tipos/index.ts'
+import type { EntregaParaRegistrar, Falla } from '../../generated/contract/types/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { readPolicy } from '../comercios/comercio.ts'
 import { afterEstado } from '../decisiones/decision.ts'

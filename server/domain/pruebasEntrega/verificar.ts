@@ -1,4 +1,4 @@
-import type { ResultadoDeVerificacion } from '../../generado/contrato/tipos/index.ts'
+import type { ResultadoDeVerificacion } from '../../generated/contract/types/index.ts'
 import { tooMany } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
 import { findGuia } from '../guias/guia.ts'

@@ -4,7 +4,7 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { readDevice, sealDevice } from './dispositivo.ts'
+import { readDevice, sealDevice } from './device.ts'
 import {
   isCodeInUse,
   presentRepartidorSesion,

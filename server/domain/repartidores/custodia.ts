@@ -1,5 +1,5 @@
 import type { Db } from '../../data/db.ts'
-import type { Custodia, Estado, EstadoSiguiente } from '../../generado/contrato/tipos/index.ts'
+import type { Custodia, Estado, EstadoSiguiente } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { findAsignacion } from '../asignaciones/asignacion.ts'
 import type { ServiceSettings } from '../deps.ts'

@@ -8,12 +8,12 @@ import type {
   Guia,
   GuiaAsignada,
   GuiaDeReparto,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
-import { empresaTimeZone, timeZoneOf } from '../catalogo/zona.ts'
+import { empresaTimeZone, timeZoneOf } from '../catalogo/timeZone.ts'
 import { POLICY_SQL, type PolicyColumns, presentPolicy } from '../comercios/comercio.ts'
 import type { Deps, ServiceSettings } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'

@@ -1,5 +1,5 @@
 import type { Identities } from '../../api/http/identity.ts'
-import type { EventoDeReparto } from '../../generado/contrato/tipos/index.ts'
+import type { EventoDeReparto } from '../../generated/contract/types/index.ts'
 import type { OperacionDeps } from '../deps.ts'
 import { answerScan, type EventoRegistrado, registerScan } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'

@@ -1,5 +1,5 @@
 import { createTurns } from '../../api/http/turns.ts'
-import type { EventoDeUnaGuia, EventoQueFallo, EventoQueSeRegistro } from '../../generado/contrato/tipos/index.ts'
+import type { EventoDeUnaGuia, EventoQueFallo, EventoQueSeRegistro } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { MAX_BATCH_FAULTS, type Problema, problemOfFaults, translateError } from '../../platform/errors.ts'
 import { presentScan } from '../eventos/registrar.ts'

@@ -1,4 +1,4 @@
-import type { Falla, UbicacionSimulada } from '../../generado/contrato/tipos/index.ts'
+import type { Falla, UbicacionSimulada } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { centreOf } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
@@ -7,8 +7,8 @@ import { darPaso, retryLostRaces } from '../eventos/evento.ts'
 import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { isSamePlace, type PlaceProposal, placeStep, requireOpen } from '../ubicacion/ubicacion.ts'
+import { expireRequest, failMensaje, flushMensajes } from './request.ts'
 import { requireTestModo } from './simulador.ts'
-import { expireRequest, failMensaje, flushMensajes } from './solicitud.ts'
 
 type SimulatedResult = NonNullable<UbicacionSimulada['resultado']>
 

@@ -1,16 +1,16 @@
 import { statement } from '../../data/db.ts'
-import type { DecisionSimulada, Falla } from '../../generado/contrato/tipos/index.ts'
+import type { DecisionSimulada, Falla } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { answerLockedGuia, expireLockedGuia, type RecipientAnswer, requireNotTaken } from '../decisiones/decidir.ts'
 import { isAwaitingDecision } from '../decisiones/decision.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
-import { type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
+import { type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { type PlaceProposal, type ProposedPlace, proposeUbicacion } from '../ubicacion/ubicacion.ts'
+import { flushMensajes } from './request.ts'
 import { requireTestModo } from './simulador.ts'
-import { flushMensajes } from './solicitud.ts'
 
 export const simularDecision: Handler<'simularDecision'> = async (input, deps) => {
   const { path, identity } = input

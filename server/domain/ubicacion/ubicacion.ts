@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Query } from '../../data/db.ts'
-import type { CodigoDeAdvertencia, UbicacionParaConfirmar } from '../../generado/contrato/tipos/index.ts'
+import type { CodigoDeAdvertencia, UbicacionParaConfirmar } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
@@ -10,16 +10,16 @@ import { isFinalState } from '../estados/estados.ts'
 import { darPaso, type GuiaStep, type GuiaUbicacion, retryLostRaces } from '../eventos/evento.ts'
 import { explainImplausible, judgeDestino, type StoredAdvertencia } from '../guias/advertencias.ts'
 import { type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
-import type { PlaceProposal } from './propuesta.ts'
-import { requestAgain } from './reenvio.ts'
+import type { PlaceProposal } from './proposal.ts'
+import { requestAgain } from './resend.ts'
 
 export {
   type PlaceFault,
   type PlaceProposal,
   proposeUbicacion,
   type RecipientPlace as ProposedPlace,
-} from './propuesta.ts'
-export { RESENDS_PER_GUIA } from './reenvio.ts'
+} from './proposal.ts'
+export { RESENDS_PER_GUIA } from './resend.ts'
 export { type ShownParcel, shownParcel } from './shownParcel.ts'
 
 /**

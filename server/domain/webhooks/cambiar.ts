@@ -1,7 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import type { DecidedWebhookColumn } from './campos.ts'
 import { findCodeByUrl } from './crear.ts'
+import type { DecidedWebhookColumn } from './fields.ts'
 import { sendTest } from './probar.ts'
 import {
   type ClaveDeWebhook,

@@ -1,5 +1,5 @@
 import { type Db, inTransaction, statement } from '../../data/db.ts'
-import type { WebhookConSecreto } from '../../generado/contrato/tipos/index.ts'
+import type { WebhookConSecreto } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
 import { doOnce, type Remember } from '../idempotencia/idempotencia.ts'

@@ -1,6 +1,6 @@
 import { createOwnerTurns, createTurns } from '../../api/http/turns.ts'
 import { type Db, statement } from '../../data/db.ts'
-import type { EnsayoDeRecuperacion } from '../../generado/contrato/tipos/index.ts'
+import type { EnsayoDeRecuperacion } from '../../generated/contract/types/index.ts'
 import { unavailable } from '../../platform/errors.ts'
 import {
   eventosToRecoverSql,
@@ -8,7 +8,7 @@ import {
   isToSendSql,
   type RecoveryParameters,
   type RecoveryPosition,
-} from './recuperacion.ts'
+} from './recovery.ts'
 
 /** Maximum number of events that one statement of a dry run reads: some ten milliseconds of the database. */
 const PASO = 1_000

@@ -1,7 +1,13 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askAll, askByMerchant } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
-import { type AvisoContent, avisoContentOf, CONTENT_COLUMNS, type ContentRow, type WebhookAvisoRow } from './entrega.ts'
+import {
+  type AvisoContent,
+  avisoContentOf,
+  CONTENT_COLUMNS,
+  type ContentRow,
+  type WebhookAvisoRow,
+} from './delivery.ts'
 import { LEASE_QUEUE } from './pumps.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
 import type { ClaveDeWebhook } from './webhook.ts'

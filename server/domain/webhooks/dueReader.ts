@@ -1,9 +1,9 @@
 import { byPart } from '../../data/spread.ts'
 import type { JobDeps } from '../deps.ts'
 import { type Admission, IN_FLIGHT_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER } from './admission.ts'
+import type { AvisoContent } from './delivery.ts'
 import { readDue } from './due.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
-import type { AvisoContent } from './entrega.ts'
 
 /** Maximum number of endpoints of one read. */
 export const PER_READ = 200

@@ -4,7 +4,7 @@ import type { JobDeps } from '../deps.ts'
 import type { Admission } from './admission.ts'
 import { Endpoint, type ReadyDelivery } from './endpoint.ts'
 import { type Lease, Leases } from './leases.ts'
-import { type DepsDeReceptor, readReceivers } from './receptor.ts'
+import { type DepsDeReceptor, readReceivers } from './receiver.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { Buckets } from '../../api/limits/buckets.ts'
 import { Counter } from '../../api/limits/count.ts'
-import type { WebhookAvisoRow } from './entrega.ts'
-import type { Receptor } from './receptor.ts'
+import type { WebhookAvisoRow } from './delivery.ts'
+import type { Receptor } from './receiver.ts'
 import { needsVerification } from './webhook.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
-import { readWebhookScope } from './deComercio.ts'
 import { readAvisoPage } from './listarAvisos.ts'
+import { readWebhookScope } from './ofComercio.ts'
 
 export const listarAvisosDeComercio: Handler<'listarAvisosDeComercio'> = async ({ path, query, ...quien }, deps) => {
   const ambito = await readWebhookScope(deps.db, path)

@@ -1,8 +1,8 @@
 import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
-import type { Modo, WebhookConFallas } from '../../generado/contrato/tipos/index.ts'
+import type { Modo, WebhookConFallas } from '../../generated/contract/types/index.ts'
 import type { Handler } from '../operation.ts'
-import type { WebhookAvisoRow } from './entrega.ts'
+import type { WebhookAvisoRow } from './delivery.ts'
 import type { WebhookRow } from './webhook.ts'
 
 /** Maximum endpoints listed. */

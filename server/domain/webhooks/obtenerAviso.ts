@@ -1,6 +1,6 @@
 import type { Db } from '../../data/db.ts'
-import type { webhook_intento } from '../../generado/contrato/prisma/client.ts'
-import type { AvisoDeWebhookConIntentos, IntentoDeWebhook } from '../../generado/contrato/tipos/index.ts'
+import type { webhook_intento } from '../../generated/contract/prisma/client.ts'
+import type { AvisoDeWebhookConIntentos, IntentoDeWebhook } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import {
@@ -11,7 +11,7 @@ import {
   requireWebhookAviso,
   type StoredSuccess,
   type WebhookAvisoRow,
-} from './entrega.ts'
+} from './delivery.ts'
 import { webhookHeaders } from './headers.ts'
 import type { WebhookScope } from './webhook.ts'
 

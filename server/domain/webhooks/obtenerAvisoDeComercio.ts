@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
-import { readWebhookScope } from './deComercio.ts'
 import { readWithIntentos } from './obtenerAviso.ts'
+import { readWebhookScope } from './ofComercio.ts'
 
 export const obtenerAvisoDeComercio: Handler<'obtenerAvisoDeComercio'> = async ({ path, ...quien }, deps) => {
   const ambito = await readWebhookScope(deps.db, path)

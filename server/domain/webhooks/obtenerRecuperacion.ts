@@ -1,6 +1,6 @@
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { presentRecovery, readRecovery } from './recuperacion.ts'
+import { presentRecovery, readRecovery } from './recovery.ts'
 
 export const obtenerRecuperacion: Handler<'obtenerRecuperacion'> = async ({ path, identity }, { db }) => {
   const row = await readRecovery(db, identity, path.webhook, path.recuperacion)

@@ -1,8 +1,8 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
-import type { Webhook } from '../../generado/contrato/tipos/index.ts'
+import type { Webhook } from '../../generated/contract/types/index.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { AT_ONCE, avisoCodeOf, leerAvisoDeWebhook, presentWebhookAviso, type WebhookAvisoRow } from './entrega.ts'
+import { AT_ONCE, avisoCodeOf, leerAvisoDeWebhook, presentWebhookAviso, type WebhookAvisoRow } from './delivery.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import { type ClaveDeWebhook, presentWebhook, requireWebhook, type WebhookRow } from './webhook.ts'
 

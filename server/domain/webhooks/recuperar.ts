@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction, statement } from '../../data/db.ts'
-import type { RecuperacionParaCrear } from '../../generado/contrato/tipos/index.ts'
+import type { RecuperacionParaCrear } from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { doOnce, type Remember } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { findRange, presentRecovery, type RecoveryRow, readRecovery } from './recuperacion.ts'
+import { findRange, presentRecovery, type RecoveryRow, readRecovery } from './recovery.ts'
 import { type ClaveDeWebhook, requireWebhook } from './webhook.ts'
 
 const CREATE_RECOVERY = statement<

@@ -11,7 +11,7 @@ import {
   presentWebhookAviso,
   requireWebhookAviso,
   type WebhookAvisoRow,
-} from './entrega.ts'
+} from './delivery.ts'
 import type { WebhookScope } from './webhook.ts'
 
 /**

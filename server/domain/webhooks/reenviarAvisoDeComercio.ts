@@ -1,5 +1,5 @@
 import type { Handler } from '../operation.ts'
-import { readWebhookScope } from './deComercio.ts'
+import { readWebhookScope } from './ofComercio.ts'
 import { resendAviso } from './reenviarAviso.ts'
 
 export const reenviarAvisoDeComercio: Handler<'reenviarAvisoDeComercio'> = async (input, deps) =>

@@ -1,4 +1,4 @@
-import { REINTENTOS } from '../../generado/contrato/vocabulario.ts'
+import { REINTENTOS } from '../../generated/contract/vocabulary.ts'
 
 const SEGUNDO = 1_000
 const MINUTE_MS = 60 * SEGUNDO

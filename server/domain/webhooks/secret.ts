@@ -1,6 +1,6 @@
 import { type RowOf, statement } from '../../data/db.ts'
-import type { webhook_secreto } from '../../generado/contrato/prisma/client.ts'
-import type { Modo, WebhookConSecreto } from '../../generado/contrato/tipos/index.ts'
+import type { webhook_secreto } from '../../generated/contract/prisma/client.ts'
+import type { Modo, WebhookConSecreto } from '../../generated/contract/types/index.ts'
 import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'

@@ -1,9 +1,9 @@
 import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { askByPart } from '../../data/spread.ts'
-import type { Webhook } from '../../generado/contrato/tipos/index.ts'
+import type { Webhook } from '../../generated/contract/types/index.ts'
 import type { Log } from '../../platform/log.ts'
 import type { JobDeps } from '../deps.ts'
-import type { WebhookAvisoRow } from './entrega.ts'
+import type { WebhookAvisoRow } from './delivery.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import type { ExchangeResult } from './response.ts'
 import {

@@ -1,13 +1,13 @@
 import { pickColumns } from '../../data/columns.ts'
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
-import type { webhook } from '../../generado/contrato/prisma/client.ts'
+import type { webhook } from '../../generated/contract/prisma/client.ts'
 import type {
   EstadoDeWebhook,
   FiltroDeTipos,
   Modo,
   MotivoDeDeshabilitado,
   Webhook,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { constraintOf, Problema } from '../../platform/errors.ts'
 import {
@@ -22,7 +22,7 @@ import {
   DECIDED_WEBHOOK_COLUMNS,
   LOGGABLE_WEBHOOK_COLUMNS,
   type ShownWebhookColumn,
-} from './campos.ts'
+} from './fields.ts'
 import { FAILURE_WINDOW } from './schedule.ts'
 
 /** Maximum number of endpoints of a merchant in one mode. */

@@ -8,9 +8,9 @@ import {
   siguientes,
 } from '../../domain/estados/estados.ts'
 import { admitsUbicacion } from '../../domain/ubicacion/ubicacion.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { Estado, GuiaDeOperacion, Repartidor } from '../../generado/contrato/tipos/index.ts'
-import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { Estado, GuiaDeOperacion, Repartidor } from '../../generated/contract/types/index.ts'
+import { DESCRIPCIONES_DE_MOTIVO } from '../../generated/contract/vocabulary.ts'
 import { type Html, html } from '../html.ts'
 import { type Actions, type Draw, some, type Values } from './forms.ts'
 

@@ -1,6 +1,6 @@
 import { GUIA_STATE_WORDS, ONGOING_STATES } from '../../domain/estados/estados.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { addDays, shortDay } from '../../platform/time/day.ts'
 import type { PageContent } from '../frame.ts'

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
-import type { GuiaDeOperacion, ResultadosDeAsignar } from '../../generado/contrato/tipos/index.ts'
+import type { GuiaDeOperacion, ResultadosDeAsignar } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayInWords } from '../../platform/time/day.ts'
 import { FOREIGN_FORM } from '../form.ts'

@@ -1,5 +1,5 @@
-import type { Estado, Repartidor } from '../../generado/contrato/tipos/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import type { Estado, Repartidor } from '../../generated/contract/types/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
-import type { Comercio, GuiaDeOperacion, Repartidor } from '../../generado/contrato/tipos/index.ts'
+import type { Comercio, GuiaDeOperacion, Repartidor } from '../../generated/contract/types/index.ts'
 import { FormError, readForm } from '../form.ts'
 
 /** Names of merchants, by their code. */

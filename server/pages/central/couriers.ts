@@ -1,5 +1,5 @@
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { GuiaDeOperacion, Reparto } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { GuiaDeOperacion, Reparto } from '../../generated/contract/types/index.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { button, choice, emptyState } from '../ui/components.ts'

@@ -5,8 +5,8 @@ import type {
   GuiaDeOperacionConEventos,
   IntentoFallido,
   PruebaDeEntrega,
-} from '../../generado/contrato/tipos/index.ts'
-import { DESCRIPCIONES_DE_MOTIVO, DESCRIPCIONES_DE_SIN_FIRMA } from '../../generado/contrato/vocabulario.ts'
+} from '../../generated/contract/types/index.ts'
+import { DESCRIPCIONES_DE_MOTIVO, DESCRIPCIONES_DE_SIN_FIRMA } from '../../generated/contract/vocabulary.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { capitalized } from '../../platform/words.ts'
 import { type Html, html } from '../html.ts'

@@ -7,19 +7,19 @@ import type {
   Nota,
   QuienReparte,
   Repartidor,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import {
   DESCRIPCIONES_DE_ESTADO,
   DESCRIPCIONES_DE_EVENTO,
   DESCRIPCIONES_DE_MOTIVO,
-} from '../../generado/contrato/vocabulario.ts'
+} from '../../generated/contract/vocabulary.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { showTelephone } from '../../platform/telephones/telephone.ts'
 import { type Clock, createClock } from '../../platform/time/clock.ts'
 import { capitalized } from '../../platform/words.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { sayDay } from '../rastreo/promise.ts'
+import { sayDay } from '../tracking/promise.ts'
 import { facts, notice, stateBadge, timeline } from '../ui/components.ts'
 import { ACTIONS } from './actions.ts'
 import { attemptsPart, type Evidence, mapLink, proofPart } from './evidence.ts'

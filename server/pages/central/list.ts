@@ -1,6 +1,6 @@
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { Estado, GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { Estado, GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import type { PageContent } from '../frame.ts'

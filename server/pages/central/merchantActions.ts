@@ -1,5 +1,5 @@
-import { PERMISSIONS } from '../../domain/equipo/permisos.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
+import { PERMISSIONS } from '../../domain/equipo/permissions.ts'
+import * as icons from '../../generated/contract/icons.ts'
 import type {
   Alcance,
   AlcanceDePersona,
@@ -7,7 +7,7 @@ import type {
   Llave,
   Membresia,
   Persona,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type Html, html } from '../html.ts'
 import { type Action, type Actions, type Draw, TICKED, type Values } from './forms.ts'

@@ -1,5 +1,5 @@
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { GuiaDeOperacion, WebhookConFallas } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { GuiaDeOperacion, WebhookConFallas } from '../../generated/contract/types/index.ts'
 import { capitalized } from '../../platform/words.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'

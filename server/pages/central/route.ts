@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { Express, Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
-import { empresaTimeZone } from '../../domain/catalogo/zona.ts'
+import { empresaTimeZone } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { isFinalState } from '../../domain/estados/estados.ts'
-import type { GuiaDeOperacionConEventos } from '../../generado/contrato/tipos/index.ts'
+import type { GuiaDeOperacionConEventos } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { readGenerated } from '../assets.ts'
-import { signInSheet } from '../entrar/session.ts'
 import { FOREIGN_FORM, FORM_REFERRER } from '../form.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { type Page, type PageRequest, type Sheet, servePage, waitSheet } from '../page.ts'
 import { byDigest } from '../response.ts'
+import { signInSheet } from '../signIn/session.ts'
 import { ACTIONS, FIELD_OF, FIELDS } from './actions.ts'
 import { showAssign, showCourier, showCouriers } from './assignRoute.ts'
 import { showBulk } from './bulkRoute.ts'
@@ -49,7 +49,7 @@ interface Parts {
 /** Serves `/central`, the pages of the courier company's office. The pages also work without JavaScript. */
 export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: CallOperation) {
   const { browser, store, clock, settings } = deps
-  const file = (name: string) => readGenerated(`paginas/central/${name}`).toString()
+  const file = (name: string) => readGenerated(`pages/central/${name}`).toString()
   const [style, program] = [file('estilo.css'), file('navegador.js')]
   const head = ownHead(new Html(style))
   const limite = createLimit(REQUESTS_PER_MINUTE)

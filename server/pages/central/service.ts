@@ -1,6 +1,6 @@
 import type { CallOperation } from '../../api/contract/calls.ts'
 import { type ServiceRow, serviceRows, serviceSummary } from '../../domain/serviceRows.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
+import * as icons from '../../generated/contract/icons.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { icon, notice, table } from '../ui/components.ts'

@@ -1,5 +1,5 @@
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { Comercio } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { Comercio } from '../../generated/contract/types/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'

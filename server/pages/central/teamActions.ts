@@ -1,5 +1,5 @@
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { AlcanceDePersona, Operador, Persona, Repartidor } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { AlcanceDePersona, Operador, Persona, Repartidor } from '../../generated/contract/types/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { html } from '../html.ts'
 import { type Actions, some } from './forms.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
-import type { RepartidorConCodigo } from '../../generado/contrato/tipos/index.ts'
+import type { RepartidorConCodigo } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageContent } from '../frame.ts'

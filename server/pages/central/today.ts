@@ -1,6 +1,6 @@
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { GuiaDeOperacion, GuiaDetenida, Jornada, WebhookConFallas } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { GuiaDeOperacion, GuiaDetenida, Jornada, WebhookConFallas } from '../../generated/contract/types/index.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { emptyState, stateBadge } from '../ui/components.ts'

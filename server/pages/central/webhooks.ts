@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
+import * as icons from '../../generated/contract/icons.ts'
 import type {
   AvisoDeWebhook,
   AvisoDeWebhookConIntentos,
   Comercio,
   IntentoDeWebhook,
   Webhook,
-} from '../../generado/contrato/tipos/index.ts'
+} from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { capitalized } from '../../platform/words.ts'
 import { FOREIGN_FORM } from '../form.ts'

@@ -5,10 +5,10 @@ import { withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { type Asset, generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
 import type { Front } from '../front.ts'
 import { bodyOf, byDigest, contentPolicy, dailyBody, HTML, PUBLIC_HEADERS } from '../response.ts'
-import { withAddress } from './direccion.ts'
+import { withAddress } from './address.ts'
 
 const ASSETS_BASE = 'docs/recursos/'
-const TEXTS_FOLDER = 'documentacion/textos/'
+const TEXTS_FOLDER = 'documentation/textos/'
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv; charset=utf-8',
   '.md': 'text/markdown; charset=utf-8',
@@ -37,11 +37,11 @@ export function serveDocumentation(app: Express, front: Front, publicUrl: string
   serveAssets(
     app,
     new Map<string, Asset>([
-      ['/docs', { tipo: HTML, cuerpo: generatedBody('paginas/docs/documentacion.html'), cabeceras: readingHeaders() }],
+      ['/docs', { tipo: HTML, cuerpo: generatedBody('pages/docs/documentacion.html'), cabeceras: readingHeaders() }],
       ['/docs/marca.css', { tipo: 'text/css; charset=utf-8', cuerpo: style, cabeceras: PUBLIC_HEADERS }],
       ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: bodyOf(front.icon), cabeceras: PUBLIC_HEADERS }],
-      ...readAssets('paginas/docs/', ASSETS_BASE, ['navegador.js', 'buscador.js']).archivos,
-      ...readAssets('documentacion/', ASSETS_BASE, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
+      ...readAssets('pages/docs/', ASSETS_BASE, ['navegador.js', 'buscador.js']).archivos,
+      ...readAssets('documentation/', ASSETS_BASE, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
       ...texts,
       ['/openapi.json', publicAsset('openapi.json', 'application/json')],
       ['/openapi.yaml', publicAsset('openapi.yaml', 'application/yaml')],
@@ -74,7 +74,7 @@ const EMPTY_STYLE = ''
  * light or dark before the first paint.
  */
 function readingHeaders() {
-  const html = readGenerated('paginas/docs/documentacion.html').toString()
+  const html = readGenerated('pages/docs/documentacion.html').toString()
   const texts = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, texto = '']) => texto)
   const huellas = (sources: readonly string[]) => [...new Set(sources)].map(byDigest).join(' ')
   const styleElements = [...texts(/<style[^>]*>([\s\S]*?)<\/style>/g), EMPTY_STYLE]

@@ -1,7 +1,7 @@
 import type { CallToolResult, ListToolsResult, Server } from '@modelcontextprotocol/server'
 import type { CallParts } from '../../api/contract/calls.ts'
 import type { OperationId } from '../../api/contract/contract.ts'
-import type { Cuenta } from '../../generado/contrato/tipos/index.ts'
+import type { Cuenta } from '../../generated/contract/types/index.ts'
 import { isOffered, partsOf, type Tool } from './tool.ts'
 
 /** Chapter of the merchants' guide, which assistants read as an MCP resource. */

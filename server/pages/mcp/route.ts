@@ -6,16 +6,16 @@ import { type BodyRules, checkContentType, readBody } from '../../api/http/body.
 import { methodNotAllowed } from '../../api/http/problems.ts'
 import { empresaDay } from '../../domain/asignaciones/asignacion.ts'
 import type { Deps } from '../../domain/deps.ts'
-import type { Cuenta } from '../../generado/contrato/tipos/index.ts'
+import type { Cuenta } from '../../generated/contract/types/index.ts'
 import { Problema, translateError, unavailable, uniformProblem } from '../../platform/errors.ts'
 import { withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { listGenerated, readGenerated } from '../assets.ts'
-import { withAddress } from '../docs/direccion.ts'
+import { withAddress } from '../docs/address.ts'
 import { oncePerDay, PRIVATE_HEADERS } from '../response.ts'
 import { type Chapter, createAssistant, type Offer, type Outcome, type Session } from './assistant.ts'
 
 const MCP_PATH = '/mcp'
-const TEXTS_FOLDER = 'documentacion/textos/'
+const TEXTS_FOLDER = 'documentation/textos/'
 /** Maximum size of a message. An assistant writes its messages itself, so they are small. */
 const BODY_RULES: BodyRules = { tipos: ['application/json'], limite: 256 * 1024, raw: false, streamed: false }
 /** Time limit for the answer to a request, in milliseconds. */
@@ -135,7 +135,7 @@ function sessionOf(req: Request, cuenta: Cuenta, { settings, log }: AssistantDep
   }
 }
 
-/** Reads the tools and the chapters of the guide that `npm run generar` wrote, with their examples near a day. */
+/** Reads the tools and the chapters of the guide that `npm run generate` wrote, with their examples near a day. */
 function readOffer(publicUrl: string, day: string): Offer {
   const read = (file: string) => withRelativeDays(readGenerated(file).toString(), day)
   const { version, herramientas: tools } = JSON.parse(read('herramientas.json'))

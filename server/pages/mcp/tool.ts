@@ -1,9 +1,9 @@
 import type { CallParts } from '../../api/contract/calls.ts'
 import type { OperationId } from '../../api/contract/contract.ts'
-import type { Cuenta, Falla } from '../../generado/contrato/tipos/index.ts'
+import type { Cuenta, Falla } from '../../generated/contract/types/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 
-/** Tool of an assistant: an operation for merchants, as written by `scripts/generar/herramientas.ts`. */
+/** Tool of an assistant: an operation for merchants, as written by `scripts/generate/tools.ts`. */
 export interface Tool {
   nombre: OperationId
   titulo: string

@@ -1,13 +1,13 @@
 // Components of the pages, as functions that return HTML. Each has a style sheet in this folder, which the style sheets
 // of the pages that show it import.
-import { ChevronRight } from '../../generado/contrato/iconos.ts'
-import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import { ChevronRight } from '../../generated/contract/icons.ts'
+import type { Estado } from '../../generated/contract/types/index.ts'
 import { Html, html } from '../html.ts'
 import { STATE_LOOKS, type Tone } from './states.ts'
 
 /**
  * Draws an icon. Screen readers skip it, because the text beside it or the control's name says the same.
- * @param drawing constant of `iconos.ts`
+ * @param drawing constant of `icons.ts`
  */
 export const icon = (drawing: string): Html =>
   html`<svg class="icono" viewBox="0 0 24 24" aria-hidden="true">${new Html(drawing)}</svg>`

@@ -1,6 +1,6 @@
 /**
  * Icons of lucide-static that the pages show, by their names there. The generator writes each drawing as a separate
- * constant into `server/generado/contrato/iconos.ts`, so that a bundle contains only the icons that it uses.
+ * constant into `server/generated/contract/icons.ts`, so that a bundle contains only the icons that it uses.
  */
 export const ICON_NAMES = [
   'arrow-right',

@@ -9,7 +9,7 @@ import { COMPONENT_SHEET } from './view.ts'
 
 /** Serves `/ui`, the sheet of all components. It is for developers: production does not serve it. */
 export function serveComponentSheet(app: Express, front: Front) {
-  const style = readGenerated('paginas/ui/estilo.css').toString()
+  const style = readGenerated('pages/ui/estilo.css').toString()
   const head = ownHead(new Html(style))
   servePage(
     app,

@@ -1,5 +1,5 @@
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { Estado } from '../../generated/contract/types/index.ts'
 
 /**
  * Tone of a state, which stands for a meaning such as success or warning. `tone.css` defines the colours of each tone.

@@ -1,6 +1,6 @@
 import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
-import * as icons from '../../generado/contrato/iconos.ts'
-import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { Estado } from '../../generated/contract/types/index.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
+import type { ClavePublica } from '../../generated/contract/types/index.ts'
 import type { Secrets, SubKey } from '../secrets.ts'
 
 /**

@@ -1,5 +1,5 @@
-// Reads telephone numbers as people write them. Pure. The SDK has a copy, which `npm run generar` creates.
-import { type PaisConPlan, PLANES } from '../../generado/contrato/planes.ts'
+// Reads telephone numbers as people write them. Pure. The SDK has a copy, which `npm run generate` creates.
+import { type PaisConPlan, PLANES } from '../../generated/contract/plans.ts'
 
 /**
  * Result of reading a telephone number: a number of a country with a known plan, a number of another country, or a

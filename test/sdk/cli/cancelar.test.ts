@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../../fabricas.ts'
-import { enTerminal, hasTerminal, useCli } from './correr.ts'
+import { buildGuia, hasta } from '../../factories.ts'
+import { enTerminal, hasTerminal, useCli } from './run.ts'
 
 const cli = useCli()
 const { write: escribir, guias, lanzar } = cli

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia } from '../../fabricas.ts'
-import { createRef, DESTINO, RECOGIDA_ARGS, useCli } from './correr.ts'
+import { buildGuia } from '../../factories.ts'
+import { createRef, DESTINO, RECOGIDA_ARGS, useCli } from './run.ts'
 
 const cli = useCli()
 const { write: escribir, guias } = cli

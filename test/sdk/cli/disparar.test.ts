@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS } from '../../../server/generado/contrato/vocabulario.ts'
-import { buildGuia } from '../../fabricas.ts'
-import { useCli } from './correr.ts'
+import { MAQUINA_DE_ESTADOS } from '../../../server/generated/contract/vocabulary.ts'
+import { buildGuia } from '../../factories.ts'
+import { useCli } from './run.ts'
 
 const cli = useCli()
 const { entorno, guias } = cli

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type AvisoDeGuia, Guias, verificarWebhook } from '@guias/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Comercio } from '../../entorno.ts'
-import { buildGuia, hasta } from '../../fabricas.ts'
-import { findFreePort } from '../../puertos.ts'
-import { SECRETO } from '../firmas.ts'
-import { NO_PAUSE_COMMAND, serveRequests, useCli } from './correr.ts'
+import type { Comercio } from '../../environment.ts'
+import { buildGuia, hasta } from '../../factories.ts'
+import { findFreePort } from '../../ports.ts'
+import { SECRETO } from '../signatures.ts'
+import { NO_PAUSE_COMMAND, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
 const { entorno, guias, lanzar } = cli

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, FULL_RUN_ONLY, hasta } from '../../fabricas.ts'
-import { CLI, enTerminal, hasTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { CLI, enTerminal, hasTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
 const { write: escribir, guias, lanzar } = cli

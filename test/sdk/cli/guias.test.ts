@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http'
 import { VERSION } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { FULL_RUN_ONLY } from '../../fabricas.ts'
-import { findFreePort } from '../../puertos.ts'
-import { NO_PAUSE_COMMAND, serveRequests, useCli } from './correr.ts'
+import { FULL_RUN_ONLY } from '../../factories.ts'
+import { findFreePort } from '../../ports.ts'
+import { NO_PAUSE_COMMAND, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
 const { write: escribir, guias } = cli

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia } from '../../fabricas.ts'
-import { CLI, enTerminal, hasTerminal, useCli } from './correr.ts'
+import { buildGuia } from '../../factories.ts'
+import { CLI, enTerminal, hasTerminal, useCli } from './run.ts'
 
 const cli = useCli()
 const { guias } = cli

@@ -2,10 +2,10 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leerCsv } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
-import { openLote, ROW_NUMBER, readFileSize } from '../../../sdk/cli/archivoDeLote.ts'
-import type { Context } from '../../../sdk/cli/orden.ts'
-import { buildGuia, FULL_RUN_ONLY, hasta, lote100 } from '../../fabricas.ts'
-import { CLI, createRef, enTerminal, hasTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
+import { openLote, ROW_NUMBER, readFileSize } from '../../../sdk/cli/batchFile.ts'
+import type { Context } from '../../../sdk/cli/command.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta, lote100 } from '../../factories.ts'
+import { CLI, createRef, enTerminal, hasTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
 const { entorno, write: escribir, guias, lanzar } = cli

@@ -1,8 +1,8 @@
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../../fabricas.ts'
-import { useCli } from './correr.ts'
+import { buildGuia, hasta } from '../../factories.ts'
+import { useCli } from './run.ts'
 
 const cli = useCli()
 const { guias } = cli

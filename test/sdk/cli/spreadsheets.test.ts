@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leerTabla, normalizarColumna } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
-import { buildGuia, lote100 } from '../../fabricas.ts'
-import { createRef, RECOGIDA_ARGS, useCli } from './correr.ts'
+import { buildGuia, lote100 } from '../../factories.ts'
+import { createRef, RECOGIDA_ARGS, useCli } from './run.ts'
 
 const cli = useCli()
 const { entorno, write: escribir, guias } = cli

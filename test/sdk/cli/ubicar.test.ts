@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuia } from '../../fabricas.ts'
-import { useCli } from './correr.ts'
+import { buildGuia } from '../../factories.ts'
+import { useCli } from './run.ts'
 
 const cli = useCli()
 const { write: escribir, guias } = cli

@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verificarWebhook } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildGuia, hasta } from '../../fabricas.ts'
-import { serveRequests, useCli } from './correr.ts'
+import { buildGuia, hasta } from '../../factories.ts'
+import { serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
 const { guias } = cli

@@ -1,6 +1,6 @@
 import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/pumps.ts'
 import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sender.ts'
-import { createRandom } from '../../azar.ts'
+import { createRandom } from '../../random.ts'
 import { Bomba, type Comportamiento, type Costos, type EntregaSimulada, type Punto } from './pump.ts'
 import { Maquina, Tiempo } from './virtualTime.ts'
 

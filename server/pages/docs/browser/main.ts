@@ -1,9 +1,9 @@
 // Script of the reading view. The page is generated in advance, and can be read before any script runs. Redoc's own
 // program, nine tenths of the bytes, loads after the first paint. The search loads at the first search.
 import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
-import { withAddress } from '../direccion.ts'
-import { keepCopyButtons } from './copiar.ts'
-import { focusMenu, makeFocusable, skipToContent } from './teclado.ts'
+import { withAddress } from '../address.ts'
+import { keepCopyButtons } from './copy.ts'
+import { focusMenu, makeFocusable, skipToContent } from './keyboard.ts'
 
 /** Paths of the files that load later, relative to the page. */
 const assets = document.querySelector<HTMLElement>('#programa')!.dataset as Record<
@@ -85,7 +85,7 @@ function buscar() {
 
 async function loadSearch() {
   try {
-    const { loadIndex } = (await import(toUrl(assets.buscador))) as typeof import('./buscador.ts')
+    const { loadIndex } = (await import(toUrl(assets.buscador))) as typeof import('./searchBox.ts')
     await loadIndex(toUrl(assets.indice))
   } catch {
     ventana.querySelector('[role="status"]')!.textContent =

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cpus, release, totalmem, type } from 'node:os'
+import type { Db } from '../../server/data/db.ts'
+import { type Bench, FLAGS, ROOT_PATH } from './environment.ts'
+import { formatNumber } from './number.ts'
+import type { Series } from './rounds.ts'
+import type { Chart } from './svg.ts'
+
+/** Bound that a measurement must meet: on its ratio to the reference or, if `isAbsolute`, on the figure itself. */
+export interface Target {
+  comparison: '≥' | '≤'
+  valor: number
+  isAbsolute?: boolean
+  /** Excess over the reference, in the row's unit, that also meets the mark. */
+  slack?: number
+}
+
+/** Row of the report: one figure of the service, with its reference, ratio and mark if it has them. */
+export interface ReportRow {
+  measurement: string
+  unidad: string
+  program: Series
+  referencia?: { nombre: string; series: Series }
+  razon?: Series
+  target?: Target
+}
+
+/** Rows, notes and charts of one measurement. */
+export interface MeasurementResult {
+  rows: ReportRow[]
+  /** Notes in Spanish that explain the figures. */
+  notas?: string[]
+  charts?: { nombre: string; chart: Chart }[]
+  /** Losses beyond noise, in Spanish, of a comparison with another commit. */
+  losses?: string[]
+}
+
+/** Measurement that `--solo` selects by its `clave`. */
+export interface Measurement {
+  clave: string
+  descripcion: string
+  /** Returns true if the measurement runs only when `--solo` names it. */
+  separate?: (opciones: Bench['opciones']) => boolean
+  measure: (bench: Bench) => Promise<MeasurementResult>
+}
+
+const series = ({ median, min, max }: Series) =>
+  `**${formatNumber(median)}** (${formatNumber(min)}–${formatNumber(max)})`
+
+/** Tells if a row meets its mark; undefined if it has no mark or no ratio. */
+export function meetsTarget({ program, referencia, razon, target }: ReportRow): boolean | undefined {
+  const judgedSeries = target?.isAbsolute ? program : razon
+  if (!target || !judgedSeries) return undefined
+  if (target.slack && referencia && program.median <= referencia.series.median + target.slack) return true
+  return target.comparison === '≥' ? judgedSeries.median >= target.valor : judgedSeries.median <= target.valor
+}
+
+const VERDICT_SIGNS = new Map([
+  [true, 'sí'],
+  [false, '**no**'],
+])
+
+const formatTarget = ({ unidad, target }: ReportRow) =>
+  target
+    ? `${target.comparison} ${formatNumber(target.valor)} ${target.isAbsolute ? unidad : '×'}${target.slack ? ` o + ${target.slack} ${unidad}` : ''}`
+    : ''
+
+/** Returns the rows as a Markdown table in Spanish. */
+export function renderReportTable(rows: readonly ReportRow[]): string {
+  const lineas = rows.map((row) =>
+    [
+      row.measurement,
+      `${series(row.program)} ${row.unidad}`,
+      row.referencia ? `${row.referencia.nombre}: ${series(row.referencia.series)} ${row.unidad}` : '',
+      row.razon ? series(row.razon) : '',
+      formatTarget(row),
+      VERDICT_SIGNS.get(meetsTarget(row) as boolean) ?? '',
+    ].join(' | '),
+  )
+  return [
+    '| medida | servicio | referencia | razón | marca | cumple |',
+    '|---|---|---|---|---|---|',
+    ...lineas.map((linea) => `| ${linea} |`),
+  ].join('\n')
+}
+
+const REPORTED_SETTINGS =
+  'server_version,fsync,synchronous_commit,full_page_writes,wal_sync_method,shared_buffers,max_connections,jit'.split(
+    ',',
+  )
+
+/** Lists, in Spanish, the conditions of the run: machine, versions, settings of PostgreSQL and commit. */
+export async function readConditions(db: Db): Promise<string[]> {
+  const { rows } = await db.pool.query<{ name: string; valor: string }>(
+    'select name, current_setting(name) as valor from pg_settings where name = any($1) order by array_position($1, name)',
+    [REPORTED_SETTINGS],
+  )
+  const leer = (paquete: string) =>
+    JSON.parse(readFileSync(`${ROOT_PATH}${paquete}`, 'utf8')) as Record<string, Record<string, string>>
+  const versions = { ...leer('package.json').dependencies, ...leer('bench/package.json').devDependencies }
+  const de = (nombre: string) => `${nombre} ${versions[nombre]}`
+  const pgbenchVersion = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()
+  const commit = spawnSync('git', ['-C', ROOT_PATH, 'describe', '--always', '--dirty'], {
+    encoding: 'utf8',
+  }).stdout?.trim()
+  return [
+    `Máquina: ${cpus()[0]?.model ?? 'CPU desconocida'}, ${cpus().length} núcleos, ${Math.round(totalmem() / 2 ** 30)} GB, ${type()} ${release()}`,
+    `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'pg-boss', 'undici', 'fastify', 'graphile-worker'].map(de).join(', ')}; ${pgbenchVersion || 'sin pgbench'}`,
+    `PostgreSQL: ${rows.map(({ name, valor }) => `${name} ${valor}`).join(', ')}`,
+    'El generador de carga, el servicio y PostgreSQL comparten los núcleos.',
+    ...(commit ? [`Código: ${commit}`] : []),
+  ]
+}

@@ -1,0 +1,65 @@
+import { buildLoteJson, buildLoteScript } from '../harness/data.ts'
+import type { Base, Bench, BenchComercio } from '../harness/environment.ts'
+import { type LoadParameters, runLoad } from '../harness/load.ts'
+import { runPgbench } from '../harness/pgbench.ts'
+import type { Measurement } from '../harness/report.ts'
+import { interleave } from '../harness/rounds.ts'
+import { buildCreateLoad, buildReportRow, warmUp } from './create.ts'
+
+/** Guides per batch. */
+export const GUIAS = 100
+
+/** Returns a load that creates batches of {@link GUIAS} guides and requires that all are created. */
+const buildLotesLoad = (
+  url: string,
+  comercio: BenchComercio,
+  connections: number,
+  segundos: number,
+): LoadParameters => ({
+  url,
+  connections,
+  segundos,
+  expectedStatus: 200,
+  next: () => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: buildLoteJson(GUIAS) }),
+  check: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
+})
+
+/** Measures batches in turns with a reference, which creates guides in its own way. */
+const contra =
+  (
+    connections: number,
+    nombre: string,
+    valor: number,
+    de: (bench: Bench, base: Base, comercio: BenchComercio, url: string) => (() => Promise<number>) | undefined,
+  ) =>
+  (bench: Bench) =>
+    bench.conBase(async (base) => {
+      const { rounds, segundos } = bench.opciones
+      const [comercio] = (await base.createComercios(1)) as [BenchComercio]
+      const { url } = await base.service()
+      await warmUp(bench, base, buildLotesLoad(url, comercio, 8, segundos))
+      const load = buildLotesLoad(url, comercio, connections, segundos)
+      const program = async () => (await runLoad(load)).perSecond * GUIAS
+      const values = await interleave(rounds, { program, referencia: de(bench, base, comercio, url) })
+      const measurement = `lotes de ${GUIAS}, ${connections} ${connections === 1 ? 'conexión' : 'conexiones'}`
+      return { rows: [buildReportRow(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })] }
+    })
+
+export const loteMeasurements: Measurement[] = [
+  {
+    clave: 'lote',
+    descripcion: 'lotes de 100, 8 conexiones, contra pgbench con las 100 filas en una sentencia y un JSON',
+    measure: contra(8, 'pgbench', 0.7, ({ pgbench, folder, opciones: { segundos } }, { url }, comercio) => {
+      const pgbenchRun = { url, folder, ...buildLoteScript(comercio, GUIAS), clients: 8, segundos }
+      return pgbench ? async () => (await runPgbench(pgbenchRun)) * GUIAS : undefined
+    }),
+  },
+  {
+    clave: 'lote100',
+    descripcion: 'lotes de 100 contra las mismas guías de una en una',
+    measure: contra(1, 'de una en una', 8, ({ opciones: { segundos } }, _base, comercio, url) => {
+      const singlesLoad = buildCreateLoad(url, [comercio], 1, segundos)
+      return async () => (await runLoad(singlesLoad)).perSecond
+    }),
+  },
+]

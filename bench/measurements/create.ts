@@ -1,0 +1,148 @@
+import pg from 'pg'
+import { buildCreateScript, buildGuiaJson } from '../harness/data.ts'
+import type { Base, Bench, BenchComercio, RunningProgram } from '../harness/environment.ts'
+import { type LoadParameters, type LoadResult as MeasuredLoad, runLoad } from '../harness/load.ts'
+import { formatNumber } from '../harness/number.ts'
+import { runPgbench } from '../harness/pgbench.ts'
+import type { Measurement, ReportRow, Target } from '../harness/report.ts'
+import { interleave, summarize, summarizeRatios } from '../harness/rounds.ts'
+import { cpuOf, cpuSince, type Figures } from '../harness/sides.ts'
+
+/** Returns a load that creates guides. Connection n uses the key of merchant n, modulo the number of merchants. */
+export const buildCreateLoad = (
+  url: string,
+  comercios: readonly BenchComercio[],
+  connections: number,
+  segundos: number,
+): LoadParameters => ({
+  url,
+  connections,
+  segundos,
+  expectedStatus: 201,
+  next: (conexion) => ({
+    method: 'POST',
+    path: '/api/v1/guias',
+    llave: comercios[conexion % comercios.length]!.llave,
+    cuerpo: buildGuiaJson(),
+  }),
+})
+
+/** Returns a function that runs a load and returns its rate. Records latencies, and the CPU of each process. */
+export function createMeter({ pidDePostgres }: Bench, service: RunningProgram, load: LoadParameters) {
+  const side = { service, processes: { server: [service.pid], PostgreSQL: [pidDePostgres] } }
+  /** Latencies, and microseconds of CPU per request. */
+  const loads: (MeasuredLoad & { cpu: Figures['cpu'] })[] = []
+  return {
+    loads,
+    async measure(): Promise<number> {
+      const antes = cpuOf(side)
+      const loadResult = await runLoad(load)
+      loads.push({ ...loadResult, cpu: cpuSince(side, antes, loadResult.total) })
+      return loadResult.perSecond
+    },
+    nota(nombre: string): string {
+      const formatMedian = (de: (item: (typeof loads)[number]) => number) =>
+        formatNumber(summarize(loads.map(de)).median)
+      const cpu = Object.keys(side.processes).map((parte) => `${parte} ${formatMedian((item) => item.cpu[parte]!)} µs`)
+      return `${nombre}: p50 ${formatMedian(({ p50 }) => p50)} ms, p99 ${formatMedian(({ p99 }) => p99)} ms; CPU por solicitud: ${cpu.join(', ')}`
+    },
+  }
+}
+
+/**
+ * Warms a program up, so that both sides run compiled code and prepared statements. Then runs ANALYZE, as autovacuum
+ * does within a minute. Without statistics, PostgreSQL may check foreign keys through an index that scans all guides of
+ * the merchant.
+ */
+export async function warmUp(bench: Bench, { url }: Base, load: LoadParameters): Promise<void> {
+  await runLoad({ ...load, segundos: 2 * bench.opciones.segundos })
+  await analyzeDatabase(url)
+}
+
+/** Runs ANALYZE on a separate connection, because the service's connections have a statement timeout. */
+export async function analyzeDatabase(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query('analyze').finally(() => client.end())
+}
+
+/** Returns the report row of a comparison, or of the service alone if the reference has no values. */
+export function buildReportRow(
+  measurement: string,
+  unidad: string,
+  nombre: string,
+  values: { program: number[]; referencia: number[] },
+  target?: Target,
+): ReportRow {
+  const { program, referencia } = values
+  return {
+    measurement,
+    unidad,
+    program: summarize(program),
+    ...(referencia.length > 0
+      ? { referencia: { nombre, series: summarize(referencia) }, razon: summarizeRatios(program, referencia) }
+      : {}),
+    ...(target ? { target } : {}),
+  }
+}
+
+type StartReference = (
+  bench: Bench,
+  base: Base,
+  comercios: readonly BenchComercio[],
+  connections: number,
+) => Promise<{ measure: (() => Promise<number>) | undefined; nota?: (nombre: string) => string }>
+
+const pgbench: StartReference = async ({ opciones, pgbench: isAvailable, folder }, { url }, comercios, clients) => {
+  const pgbenchRun = { url, folder, script: buildCreateScript(comercios), clients, segundos: opciones.segundos }
+  return { measure: isAvailable ? () => runPgbench(pgbenchRun) : undefined }
+}
+
+const fastify: StartReference = async (bench, base, comercios, connections) => {
+  const par = await base.program('fastify.ts')
+  const load = buildCreateLoad(par.url, comercios, connections, bench.opciones.segundos)
+  await warmUp(bench, base, load)
+  return createMeter(bench, par, load)
+}
+
+const buildCreationMeasurement = (
+  clave: string,
+  [connections, comercioCount]: readonly [number, number],
+  nombre: string,
+  de: StartReference,
+  valor: number,
+): Measurement => {
+  const [item, comercioWord] = [
+    connections === 1 ? 'conexión' : 'conexiones',
+    comercioCount === 1 ? 'comercio' : 'comercios',
+  ]
+  const measurement = `crear, ${connections} ${item}, ${comercioCount} ${comercioWord}`
+  return {
+    clave,
+    descripcion: `${measurement}, contra ${nombre}`,
+    measure: (bench) =>
+      bench.conBase(async (base) => {
+        const comercios = await base.createComercios(comercioCount)
+        const referencia = await de(bench, base, comercios, connections)
+        const service = await base.service()
+        const load = buildCreateLoad(service.url, comercios, connections, bench.opciones.segundos)
+        await warmUp(bench, base, load)
+        const program = createMeter(bench, service, load)
+        const values = await interleave(bench.opciones.rounds, {
+          program: program.measure,
+          referencia: referencia.measure,
+        })
+        return {
+          rows: [buildReportRow(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })],
+          notas: [program.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
+        }
+      }),
+  }
+}
+
+export const creationMeasurements: Measurement[] = [
+  buildCreationMeasurement('crear32', [32, 1], 'pgbench', pgbench, 1.3),
+  buildCreationMeasurement('comercios32', [32, 32], 'pgbench', pgbench, 1.1),
+  buildCreationMeasurement('fastify32', [32, 1], 'Fastify + pg', fastify, 1.8),
+  buildCreationMeasurement('fastify1', [1, 1], 'Fastify + pg', fastify, 0.9),
+]

@@ -1,0 +1,112 @@
+import { createInterface } from 'node:readline/promises'
+import { EmbeddedPostgresError } from '../../server/data/embedded/embedded.ts'
+import { EngineError } from '../../server/data/engine.ts'
+import { ArchiveError } from '../../server/platform/backup/seal.ts'
+import { ConfigError } from '../../server/platform/config/config.ts'
+import { explainDatabase, Problema } from '../../server/platform/errors.ts'
+import { FileStoreError } from '../../server/platform/files/store.ts'
+import { MasterKeysError } from '../../server/startup/masterKeys.ts'
+import { MigrationError } from '../../server/startup/migrations.ts'
+import type { ConsoleEnvironment, ConsoleOption } from './command.ts'
+import { conDeps } from './deps.ts'
+import { CommandLineError } from './error.ts'
+import { parseLine, renderHelp } from './line.ts'
+
+/**
+ * Runs one command line of the console and writes to the given streams.
+ * @returns the exit code: 0, 1 if the command fails, 2 if the command line is wrong
+ */
+export async function runLine(args: string[], env: ConsoleEnvironment, consola: Console): Promise<number> {
+  try {
+    const linea = parseLine(args)
+    if (linea) {
+      const { command, opciones, json } = linea
+      if (command.question && !opciones.si && !(await confirm(command.question(opciones)))) return 1
+      const resultado =
+        'runSeparately' in command
+          ? await command.runSeparately(env, opciones)
+          : await conDeps(env, command.withFileStore === true, (deps) => command.run(deps, opciones))
+      if (command.write && !json) consola.log('%s', command.write(resultado as never))
+      else if (command.documento && !json) consola.log('%s', JSON.stringify(resultado, null, 2))
+      else show(command.summarize && !json ? (resultado as never[]).map(command.summarize) : resultado, json, consola)
+      return command.falla?.(resultado as never) ? 1 : 0
+    }
+    consola.log(renderHelp())
+    return 0
+  } catch (error) {
+    const { texto, codigo } = explain(error)
+    consola.error('%s', texto)
+    return codigo
+  }
+}
+
+/**
+ * Asks for confirmation at a terminal.
+ * @throws {CommandLineError} if standard input is not a terminal; `--si` is then required
+ */
+async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new CommandLineError('Falta --si: aquí no hay a quién preguntar.')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^s[ií]$/i.test((await terminal.question(`${question}\n¿Continuar? (sí/no) `)).trim())
+  } finally {
+    terminal.close()
+  }
+}
+
+function show(resultado: unknown, json: boolean, consola: Console) {
+  if (json) return consola.log('%s', JSON.stringify(resultado))
+  if (Array.isArray(resultado)) return resultado.length > 0 ? consola.table(resultado) : consola.log('No hay ninguno.')
+  for (const [clave, valor] of Object.entries(resultado as object))
+    consola.log('%s', `${clave.padEnd(12)} ${inWords(valor)}`)
+}
+
+/** Formats a value for people; an object as a list of its members with their names. */
+function inWords(valor: unknown): string {
+  if (typeof valor === 'boolean') return valor ? 'sí' : 'no'
+  if (Array.isArray(valor)) return valor.map(inWords).join(', ')
+  if (typeof valor !== 'object' || valor === null) return String(valor ?? '—')
+  return Object.entries(valor)
+    .map(([member, memberValue]) => `${member} ${inWords(memberValue)}`)
+    .join(', ')
+}
+
+/** Names of the console's options by field of the operation, where the two differ. */
+const DE_CAMPO: Record<string, ConsoleOption> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
+const OPTION_OF_CODE: Record<string, ConsoleOption> = {
+  comercio_desconocido: 'comercio',
+  llave_desconocida: 'llave',
+  llave_inactiva: 'llave',
+  operador_desconocido: 'operador',
+  operador_revocado: 'operador',
+  repartidor_desconocido: 'repartidor',
+  persona_desconocida: 'persona',
+  persona_repetida: 'correo',
+  membresia_desconocida: 'membresia',
+}
+
+function explain(error: unknown): { texto: string; codigo: number } {
+  if (error instanceof CommandLineError) return { texto: `${error.message}\n\n${renderHelp()}`, codigo: 2 }
+  if (error instanceof Problema) {
+    const fallas = (error.details.errores ?? []).map(({ campo, mensaje }) => {
+      const [, nombre = ''] = campo.split('/')
+      return `--${DE_CAMPO[nombre] ?? nombre}: ${mensaje}`
+    })
+    const option = OPTION_OF_CODE[error.codigo]
+    return {
+      texto: fallas.length > 0 ? fallas.join('\n') : `${option ? `--${option}: ` : ''}${error.message}`,
+      codigo: 1,
+    }
+  }
+  const isKnown = [
+    ArchiveError,
+    ConfigError,
+    FileStoreError,
+    MasterKeysError,
+    EmbeddedPostgresError,
+    MigrationError,
+    EngineError,
+  ].some((errorClass) => error instanceof errorClass)
+  const texto = isKnown ? (error as Error).message : explainDatabase(error)
+  return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
+}

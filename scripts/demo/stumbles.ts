@@ -1,0 +1,82 @@
+import type { Estado, Guia, Guias } from '@guias/sdk'
+import { leerHasta } from './wait.ts'
+
+/** Clients and helpers that this part of the demo needs. */
+export interface Mishaps {
+  api: Guias
+  url: string
+  operacionesLlave: string
+  /** Reports a state change of a guide, as the courier company's own system would. */
+  operar: (guia: string, estado: Estado) => Promise<void>
+  /** Creates a guide, with a known location or without one. */
+  create: (referencia: string, hasPlace: boolean) => Promise<Guia>
+}
+
+/** Number of failed attempts after which the parcel returns automatically. */
+const MAX_INTENTOS = 2
+
+/**
+ * Corrects the telephone of a guide whose recipient has been asked for the location. Returns the types of the guide's
+ * events.
+ */
+export async function correctTelefono({ api, create }: Mishaps): Promise<{ guia: string; tipos: string[] }> {
+  const { guia } = await create('TEL-1', false)
+  const tipos = async () => (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)
+  await leerHasta(tipos, (seenTypes) => seenTypes.includes('ubicacion.solicitada'))
+  await api.guias.corregir(guia, { telefono: '+502 3148 1676' })
+  return { guia, tipos: await leerHasta(tipos, (seenTypes) => seenTypes.lastIndexOf('ubicacion.solicitada') === 3) }
+}
+
+/** Changes the merchant's settings: recipients may decide, and parcels return automatically after two attempts. */
+export async function setIntentoPolicy({ api, url, operacionesLlave }: Mishaps): Promise<void> {
+  const { comercio, politica_de_intentos } = await api.cuenta.obtener()
+  const respuesta = await fetch(`${url}/operaciones/v1/comercios/${comercio}`, {
+    method: 'PATCH',
+    headers: { Authorization: `Bearer ${operacionesLlave}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      politica_de_intentos: {
+        ...politica_de_intentos,
+        maximos: MAX_INTENTOS,
+        al_vencer: 'devolver',
+        destinatario_decide: true,
+      },
+    }),
+  })
+  if (!respuesta.ok) throw new Error(`intentos: ${await respuesta.text()}`)
+}
+
+/**
+ * Makes a delivery fail. Then chooses another day with the link in the recipient's message, and delivers.
+ * @returns the guide after the choice, and after the delivery
+ */
+export async function chooseOtherDay(mishaps: Mishaps): Promise<{ decidedGuia: Guia; deliveredGuia: Guia }> {
+  const { api, url, operar, create } = mishaps
+  const { guia } = await create('DIA-1', true)
+  for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
+  const buzon = async () => (await fetch(`${url}/buzon`)).text()
+  const enlaceDe = (pagina: string) => /href="(d\/[^"]+)"/.exec(pagina)?.[1]
+  const enlace = enlaceDe(await leerHasta(buzon, (pagina) => enlaceDe(pagina) !== undefined))
+  const { decision } = await api.guias.obtener(guia)
+  const body = new URLSearchParams({ eleccion: 'otro_dia', fecha: decision?.fecha_desde ?? '' })
+  await fetch(`${url}/${enlace}`, { method: 'POST', redirect: 'manual', body })
+  const decidedGuia = await api.guias.obtener(guia)
+  await operar(guia, 'en_ruta')
+  await api.simulador.avanzar(guia, { estado: 'entregado' })
+  return { decidedGuia, deliveredGuia: await api.guias.obtener(guia) }
+}
+
+/**
+ * Makes the delivery of a guide fail as often as the policy permits. Returns the guide when its automatic return has
+ * begun.
+ */
+export async function exhaustIntentos({ api, operar, create }: Mishaps): Promise<Guia & { motivo: unknown }> {
+  const { guia } = await create('VUELVE-1', true)
+  await operar(guia, 'recolectado')
+  for (let intento = 0; intento < MAX_INTENTOS; intento++)
+    for (const estado of ['en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
+  const returningGuia = await leerHasta(
+    () => api.guias.obtener(guia, { limite: 100 }),
+    ({ estado }) => estado === 'en_devolucion',
+  )
+  return { ...returningGuia, motivo: returningGuia.eventos.datos.at(-1)?.motivo }
+}

@@ -1,0 +1,112 @@
+/**
+ * Reads the guide: its introduction is the contract's description, and its chapters are files in
+ * `openapi/comercios/guia/`, in alphabetical order. The bundle keeps the chapters in `info.x-guia`; the served contract
+ * has only the introduction, because generators write the description at the top of each file.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import type { JsonObject } from './contract.ts'
+
+const CHAPTERS_FOLDER = new URL('../../openapi/comercios/guia/', import.meta.url)
+
+const EXAMPLES_FOLDER = new URL('../../sdk/ejemplos/', import.meta.url)
+
+/**
+ * Replaces `{{ejemplos/receptor.py}}` with the contents of that file. The guide thus shows the examples that the SDK
+ * contains and the tests run.
+ */
+const withExamples = (texto: string) =>
+  texto.replace(/\{\{ejemplos\/([\w.]+)\}\}/g, (_, archivo: string) =>
+    readFileSync(new URL(archivo, EXAMPLES_FOLDER), 'utf8').trimEnd(),
+  )
+
+/** Reads the source files of the chapters, with the examples inserted. */
+export const readChapters = () =>
+  readdirSync(CHAPTERS_FOLDER)
+    .filter((archivo) => archivo.endsWith('.md'))
+    .sort()
+    .map((archivo) => ({
+      archivo,
+      texto: withExamples(readFileSync(new URL(archivo, CHAPTERS_FOLDER), 'utf8').trim()),
+    }))
+
+/** Returns the contract with the chapters of the guide, and a group for the operations in the menu. */
+export function withGuide(contract: JsonObject): JsonObject {
+  const guia = readChapters()
+    .map(({ texto }) => texto)
+    .join('\n\n')
+  const tags = (contract.tags as JsonObject[]).map(({ name }) => name ?? '')
+  return {
+    ...contract,
+    info: { ...(contract.info as JsonObject), 'x-guia': guia },
+    'x-tagGroups': [{ name: 'Operaciones', tags }],
+  }
+}
+
+/** Chapter of the guide, or one of its parts, as read from the bundled contract. */
+export interface Section {
+  titulo: string
+  /** Address of the part in the page, such as `section/lotes/que-hacer-con-las-que-fallan`, as Redoc forms it. */
+  lugar: string
+  /** Text of the chapter or part, without its heading and without its parts. */
+  texto: string
+}
+export interface GuideChapter extends Section {
+  /** Name of the chapter in addresses, such as `recibir-webhooks`. */
+  nombre: string
+  parts: Section[]
+}
+
+/** Returns a title in the form that Redoc uses in addresses. */
+export const toSlug = (titulo: string) =>
+  titulo
+    .normalize('NFD')
+    .replace(/[^\w\s.-]/g, '')
+    .trim()
+    .toLowerCase()
+    .replace(/\s+/g, '-')
+
+/**
+ * Splits a text at the headings of one level. The first part, with an empty title, is the text before the first
+ * heading. A `#` within a code block is no heading.
+ */
+function splitAtHeadings(texto: string, mark: string): { titulo: string; texto: string }[] {
+  const parts = [{ titulo: '', texto: '' }]
+  let inCode = false
+  for (const linea of texto.split('\n')) {
+    if (linea.startsWith('```')) inCode = !inCode
+    if (!inCode && linea.startsWith(`${mark} `)) parts.push({ titulo: linea.slice(mark.length + 1), texto: '' })
+    else parts.at(-1)!.texto += `${linea}\n`
+  }
+  return parts.map(({ titulo, texto }) => ({ titulo, texto: texto.trim() }))
+}
+
+/** Reads the guide from a bundled contract, with all fragments replaced. */
+export function readContractGuide(contract: JsonObject): { introduction: string; guideChapters: GuideChapter[] } {
+  const info = contract.info as JsonObject
+  const [, ...chapters] = splitAtHeadings(String(info['x-guia']), '#')
+  const guideChapters = chapters.map(({ titulo, texto }) => {
+    const nombre = toSlug(titulo)
+    const lugar = `section/${nombre}`
+    const [ownPart, ...parts] = splitAtHeadings(texto, '##')
+    return {
+      titulo,
+      nombre,
+      lugar,
+      texto: ownPart!.texto,
+      parts: parts.map((parte) => ({ ...parte, lugar: `${lugar}/${toSlug(parte.titulo)}` })),
+    }
+  })
+  return { introduction: String(info.description).trim(), guideChapters }
+}
+
+/** Returns a text without Markdown marks, table lines and code blocks. */
+export const stripMarks = (texto: string) =>
+  texto
+    .replace(/^```[\s\S]*?^```$/gm, ' ')
+    .replace(/<\/?(?:a|img)\b[^>]*>/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/^\|[\s|:-]*\|$/gm, ' ')
+    .replace(/[`*|]/g, '')
+    .replace(/^#+ /gm, '')
+    .replace(/\s+/g, ' ')
+    .trim()

@@ -1,0 +1,94 @@
+/** Search index of the documentation: one entry per chapter, part, operation, schema and error. */
+import type { SearchPart } from '../../server/pages/docs/browser/search.ts'
+import { type JsonObject, operacionesOf, parametersOf, schemasOf } from './contract.ts'
+import { camposDe } from './fields.ts'
+import { readContractGuide, stripMarks, toSlug } from './guide.ts'
+import { SCHEMAS_GROUP } from './reading.ts'
+
+/** Other words for a chapter or a part (`chapter/part`) that users of other services search for. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  sdk: 'npm, npm install, instalar sdk, instalar, paquete, tgz, cliente, librería, biblioteca, node, javascript, typescript',
+  'linea-de-ordenes': 'cli, npx, terminal, consola, comando, comandos, csv, importar pedidos, subir archivo',
+  'hoja-de-calculo': 'hoja, hojas, planilla, libreoffice, sheets, archivo de ejemplo, plantilla, columnas, comillas',
+  etiquetas: 'label, labels, imprimir, impresora, impresora térmica, zebra, carta, código de barras, zpl',
+  'pasar-a-produccion':
+    'llave de producción, producción, live, llave live, guia_live, salir en vivo, go live, checklist, lista de comprobación',
+  autenticacion: 'llave, clave, api key, token, bearer, credenciales',
+  idempotencia: 'external_ref, repetir, duplicados, idempotency',
+  limites: 'rate limit, cuota, velocidad, demasiadas solicitudes',
+  paginas: 'paginación, cursor, siguiente, lista',
+  'modo-de-prueba': 'sandbox, test, pruebas, llave de prueba',
+  lotes: 'bulk, batch, masivo, varias',
+  'asistentes-mcp': 'ia, inteligencia artificial, claude, chatgpt, agente, llm, model context protocol',
+  'recibir-webhooks': 'webhook, webhooks, notificaciones, avisos, callback',
+  'pagina-de-rastreo': 'seguimiento, tracking',
+  cambios: 'changelog, novedades, versiones',
+}
+
+/** Additional search words for the sections about features that the service does not have. */
+const ABSENT_FEATURE_WORDS: Readonly<Record<string, string>> = {
+  'cobro-contra-entrega': 'contra entrega, cod, cash on delivery, pago al recibir, cobrar, recaudo, cobros',
+  'tarifas-y-cotizacion': 'tarifa, tarifas, precio, precios, costo, cuánto cuesta, cotizar, cotización',
+  'wordpress-woocommerce-y-shopify':
+    'wordpress, woocommerce, shopify, plugin, complemento, magento, prestashop, tienda en línea',
+  excel: 'excel, xlsx, xls, hoja de cálculo, google sheets',
+  'recoleccion-programada': 'pickup, programar recogida, agendar recolección',
+}
+
+const guideParts = (contract: JsonObject): SearchPart[] =>
+  readContractGuide(contract).guideChapters.flatMap(({ titulo, nombre, lugar, texto, parts }) => [
+    { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: SYNONYMS[nombre] ?? '', texto: stripMarks(texto) },
+    ...parts.map(
+      (parte): SearchPart => ({
+        clase: 'Apartado',
+        titulo: parte.titulo,
+        lugar: `/${parte.lugar}`,
+        de: titulo,
+        claves: nombre === 'lo-que-no-hay' ? (ABSENT_FEATURE_WORDS[parte.lugar.split('/').at(-1)!] ?? '') : '',
+        // The tables of errors are left out, because each error has an index entry of its own (`errorParts`).
+        texto: nombre === 'errores' ? '' : stripMarks(parte.texto),
+      }),
+    ),
+  ])
+
+const operacionParts = (contract: JsonObject): SearchPart[] =>
+  operacionesOf(contract).map((operacion) => {
+    const { id, method, path, definition } = operacion
+    return {
+      clase: 'Operación',
+      titulo: String(definition.summary),
+      lugar: `/${toSlug(String((definition.tags as string[])[0]))}/${id.toLowerCase()}`,
+      de: `${method.toUpperCase()} ${path}`,
+      claves: [id, ...parametersOf(contract, operacion).map(({ name }) => name)].join(' '),
+      texto: stripMarks(String(definition.description)),
+    }
+  })
+
+const schemaParts = (contract: JsonObject): SearchPart[] =>
+  Object.entries(schemasOf(contract)).map(([nombre, schema]) => ({
+    clase: 'Objeto',
+    titulo: String(schema.title ?? nombre),
+    lugar: `/${SCHEMAS_GROUP.toLowerCase()}/${nombre.toLowerCase()}`,
+    ...(schema.title ? { de: nombre } : {}),
+    claves: camposDe(contract, schema)
+      .map((campo) => campo.nombre)
+      .filter((campo) => !/[.[]/.test(campo))
+      .join(' '),
+    texto: stripMarks(String(schema.description ?? '')),
+  }))
+
+const errorParts = (contract: JsonObject): SearchPart[] =>
+  Object.entries(schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>)
+    .filter(([, { ajeno }]) => ajeno !== true)
+    .map(([codigo, { status, titulo, causa, remedio }]) => ({
+      clase: 'Error',
+      titulo: codigo,
+      lugar: `error-${codigo}`,
+      de: `${status} · ${titulo}`,
+      claves: '',
+      texto: stripMarks(`${causa} ${remedio}`),
+    }))
+
+/** Returns the search index of a contract. */
+export const searchIndexOf = (contract: JsonObject): SearchPart[] =>
+  [guideParts, operacionParts, schemaParts, errorParts].flatMap((buildParts) => buildParts(contract))

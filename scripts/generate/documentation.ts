@@ -1,0 +1,28 @@
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { consoleOperacionesOf } from '../documentation/console.ts'
+import type { JsonObject } from '../documentation/contract.ts'
+import { enMarkdown } from '../documentation/markdown.ts'
+import { buildPage } from '../documentation/page.ts'
+import { searchIndexOf } from '../documentation/searchIndex.ts'
+import { compressFiles } from './compress.ts'
+import { GENERATED_FOLDER, leerBundle, writeGenerated } from './places.ts'
+import { runInRoot } from './run.ts'
+import { toolsOf } from './tools.ts'
+
+/** Writes the merchants' documentation, except the programs of its pages (`pages.ts`). */
+export async function generateDocumentation() {
+  const contract = await leerBundle('comercios')
+  const folder = new URL('documentation/', GENERATED_FOLDER)
+  await buildPage(contract, folder, runInRoot)
+  await writeFile(new URL('indice.json', folder), JSON.stringify(searchIndexOf(contract)))
+  await writeFile(new URL('operaciones.json', folder), JSON.stringify(consoleOperacionesOf(contract)))
+  await compressFiles(folder, ['indice.json', 'operaciones.json'])
+  const { version = '' } = contract.info as JsonObject
+  await writeGenerated('herramientas.json', JSON.stringify({ version, herramientas: toolsOf(contract) }))
+  for (const [path, texto] of enMarkdown(contract)) {
+    const archivo = new URL(`textos/${path}`, folder)
+    await mkdir(new URL('./', archivo), { recursive: true })
+    await writeFile(archivo, texto)
+  }
+  await copyFile(new URL('../../sdk/ejemplos/pedidos.csv', import.meta.url), new URL('textos/docs/pedidos.csv', folder))
+}

@@ -1,0 +1,177 @@
+// Generates the files of the web pages: programs for browsers, style sheets, icons.
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'tsdown'
+import { assetPath } from '../../server/pages/assets.ts'
+import { DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
+import { paintIcons } from '../../server/platform/brand/icon.ts'
+import { compressFiles } from './compress.ts'
+import { generateIcons } from './icons.ts'
+import { bundleStyles, minifyStyles, variableNames } from './styles.ts'
+
+const root = new URL('../../', import.meta.url)
+const origen = new URL('server/pages/', root)
+
+/** Empty image that Leaflet assigns to unused `img` elements. The Content Security Policy of the pages forbids it. */
+const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
+
+/** Bundles each module for browsers into a file of its own. */
+const bundleModules = (
+  entry: Record<string, string>,
+  outputUrl: URL,
+  format: 'esm' | 'iife',
+  extraOptions: object = {},
+) =>
+  build({
+    config: false,
+    entry: Object.fromEntries(
+      Object.entries(entry).map(([nombre, path]) => [nombre, fileURLToPath(new URL(path, origen))]),
+    ),
+    outDir: fileURLToPath(outputUrl),
+    format,
+    // Annotations for bundlers make up 5 % of the courier's program, and browsers ignore them.
+    outputOptions: { entryFileNames: '[name].js', chunkFileNames: '[name].js', comments: { annotation: false } },
+    platform: 'browser',
+    target: 'es2020',
+    minify: true,
+    dts: false,
+    clean: false,
+    logLevel: 'silent',
+    deps: { alwaysBundle: [/.*/], onlyBundle: false },
+    ...extraOptions,
+  })
+
+/** Writes a page's style sheet, with the components that it imports. */
+const writeStyle = (pagina: string, outputUrl: URL) =>
+  writeFile(new URL('estilo.css', outputUrl), bundleStyles(new URL(`${pagina}/style.css`, origen)))
+
+/**
+ * Writes the files of the recipient's page. Bundles Leaflet from its ES module, so that unused parts are left out.
+ * Removes the rules for images from its style sheet, because the service does not serve these images.
+ */
+async function generateUbicacion(outputUrl: URL) {
+  const leaflet = new URL('node_modules/leaflet/dist/', root)
+  await bundleModules({ navegador: 'location/browser/main.ts', mapa: 'location/browser/map.ts' }, outputUrl, 'esm', {
+    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
+    plugins: [
+      {
+        name: 'sin-imagen-vacia',
+        transform(codigo: string, id: string) {
+          if (!id.includes('leaflet-src')) return undefined
+          if (!codigo.includes(EMPTY_IMAGE))
+            throw new Error('Leaflet no longer contains the empty image that this plugin removes')
+          return { code: codigo.replace(EMPTY_IMAGE, ''), map: null }
+        },
+      },
+    ],
+  })
+  const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
+  const withoutImages = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
+  await writeFile(new URL('mapa.css', outputUrl), minifyStyles(withoutImages))
+  await compressFiles(outputUrl, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css'])
+}
+
+/**
+ * Methods of signature_pad that read and write a signature as text. The page keeps strokes and encodes its own canvas,
+ * so the plugin `sin-exportar` removes these methods: 2 % of the courier's program.
+ */
+const EXPORT_METHODS = ['fromDataURL', 'toDataURL', 'toSVG'].map(
+  (method) => new RegExp(`\\n {2}${method}\\([\\s\\S]*?\\n {2}\\}(?=\\n)`),
+)
+
+/**
+ * Writes the files of the courier's page. The service worker is a classic script, because some browsers support no
+ * module there.
+ */
+async function generateRepartidor(outputUrl: URL) {
+  const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
+  await bundleModules({ navegador: 'courier/browser/main.tsx' }, outputUrl, 'esm', {
+    ...jsx,
+    plugins: [
+      {
+        name: 'sin-exportar',
+        transform(codigo: string, id: string) {
+          if (!id.includes('signature_pad')) return undefined
+          if (!EXPORT_METHODS.every((method) => method.test(codigo)))
+            throw new Error('signature_pad no longer contains the methods that this plugin removes')
+          return {
+            code: EXPORT_METHODS.reduce((remaining, method) => remaining.replace(method, ''), codigo),
+            map: null,
+          }
+        },
+      },
+    ],
+  })
+  await bundleModules({ lector: 'courier/browser/scanner.ts' }, outputUrl, 'esm')
+  await bundleModules({ servicio: 'courier/browser/serviceWorker.ts' }, outputUrl, 'iife')
+  await copyFile(
+    new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', root),
+    new URL('lector.wasm', outputUrl),
+  )
+  const icons = await paintIcons(DEFAULT_COLOR)
+  await Promise.all([...icons].map(([nombre, png]) => writeFile(new URL(nombre, outputUrl), png)))
+  await compressFiles(outputUrl, ['navegador.js', 'others.js', 'lector.js', 'lector.wasm', 'estilo.css'])
+}
+
+/**
+ * Writes the reading view: the HTML that Redoc rendered, with our style sheet and the addresses of the programs to
+ * load. The HTML contains these addresses because they change with the files' contents.
+ */
+async function generateReadingView(destino: URL) {
+  const outputUrl = new URL('docs/', destino)
+  const documentationUrl = new URL('../documentation/', destino)
+  await bundleModules({ navegador: 'docs/browser/main.ts', buscador: 'docs/browser/searchBox.ts' }, outputUrl, 'esm')
+  const path = async (archivo: URL) =>
+    assetPath('docs/recursos/', archivo.pathname.split('/').at(-1)!, await readFile(archivo))
+  const datos = {
+    src: new URL('navegador.js', outputUrl),
+    'data-buscador': new URL('buscador.js', outputUrl),
+    'data-redoc': new URL('redoc.js', documentationUrl),
+    'data-contrato': new URL('contrato.json', documentationUrl),
+    'data-indice': new URL('indice.json', documentationUrl),
+  }
+  const attributes = await Promise.all(
+    Object.entries(datos).map(async ([nombre, archivo]) => `${nombre}="${await path(archivo)}"`),
+  )
+  const script = `<script id="programa" type="module" ${attributes.join(' ')}></script>`
+  const [base = '', redoc = ''] = await Promise.all(
+    ['base.html', 'redoc.js'].map((archivo) => readFile(new URL(archivo, documentationUrl), 'utf8')),
+  )
+  // Redoc's own rules use the variables that this style sheet sets, so none of them counts as unused.
+  const redocVariables = variableNames(base + redoc)
+  const style = bundleStyles(new URL('docs/reading.css', origen), redocVariables)
+  const html = base.replace('/*ESTILO*/', () => style).replace('</body>', () => `${script}\n</body>`)
+  await writeFile(new URL('documentacion.html', outputUrl), html)
+  await compressFiles(outputUrl, ['documentacion.html', 'navegador.js', 'buscador.js'])
+}
+
+/** Pages with the common layout, each with the function that writes its files besides the style sheet. */
+const PAGE_GENERATORS: Readonly<Record<string, (outputUrl: URL) => Promise<unknown>>> = {
+  home: (outputUrl) => bundleModules({ navegador: 'home/browser/main.ts' }, outputUrl, 'esm'),
+  tracking: (outputUrl) => bundleModules({ navegador: 'tracking/browser/main.ts' }, outputUrl, 'esm'),
+  mailbox: async () => {},
+  decide: (outputUrl) => bundleModules({ navegador: 'decide/browser/main.ts' }, outputUrl, 'esm'),
+  signIn: (outputUrl) => bundleModules({ navegador: 'signIn/browser/main.ts' }, outputUrl, 'esm'),
+  central: (outputUrl) => bundleModules({ navegador: 'central/browser/main.ts' }, outputUrl, 'esm'),
+  ui: async () => {},
+  console: async (outputUrl) => {
+    await bundleModules({ navegador: 'console/browser/main.ts' }, outputUrl, 'esm')
+    await compressFiles(outputUrl, ['navegador.js', 'estilo.css'])
+  },
+  verify: (outputUrl) => bundleModules({ navegador: 'verify/browser/main.ts' }, outputUrl, 'esm'),
+  location: generateUbicacion,
+  courier: generateRepartidor,
+}
+
+/** Writes the files of each page into a folder of its own below `destino`. */
+export async function generatePages(destino: URL) {
+  await rm(destino, { recursive: true, force: true })
+  await generateIcons()
+  for (const [pagina, generate] of Object.entries(PAGE_GENERATORS)) {
+    const outputUrl = new URL(`${pagina}/`, destino)
+    await mkdir(outputUrl, { recursive: true })
+    await writeStyle(pagina, outputUrl)
+    await generate(outputUrl)
+  }
+  await generateReadingView(destino)
+}

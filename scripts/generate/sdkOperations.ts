@@ -1,0 +1,83 @@
+import {
+  type ContractOperacion,
+  type JsonObject,
+  operacionesOf,
+  parametersOf,
+  requiresLlave,
+  resolveRef,
+} from '../documentation/contract.ts'
+import { capitalize } from './operationIndex.ts'
+
+/**
+ * Tells if a body has the member that `x-repetible` names. `guias/external_ref` is the `external_ref` of each entry of
+ * `guias`.
+ */
+function hasMember(contract: JsonObject, schema: JsonObject, [member, ...rest]: string[]): boolean {
+  if (member === undefined) return true
+  const parts = [schema, ...((schema.allOf ?? []) as JsonObject[])].map((parte) => resolveRef(contract, parte))
+  return parts.some((parte) => {
+    const memberSchema = resolveRef(contract, ((parte.properties ?? {}) as JsonObject)[member])
+    return (
+      Object.keys(memberSchema).length > 0 &&
+      hasMember(contract, resolveRef(contract, memberSchema.items ?? memberSchema), rest)
+    )
+  })
+}
+
+/** Reports whether an operation takes a key for its repetition. */
+export const takesKey = (contract: JsonObject, operacion: ContractOperacion): boolean =>
+  parametersOf(contract, operacion).some(({ name }) => name === 'Idempotency-Key')
+
+/**
+ * Returns the `x-repetible` of an operation: true, false, `clave`, or the member of its body that makes a repetition
+ * safe. Without that member, the key does.
+ * @throws if it is none of these
+ */
+function readRepeatability(contract: JsonObject, operacion: ContractOperacion): boolean | string {
+  const { id, definition } = operacion
+  const stated = definition['x-repetible']
+  if (typeof stated === 'boolean') return stated
+  const tipos = (definition.requestBody as JsonObject | undefined)?.content as Record<string, JsonObject> | undefined
+  const cuerpo = resolveRef(contract, tipos?.['application/json']?.schema)
+  const vale = stated === 'clave' || (typeof stated === 'string' && hasMember(contract, cuerpo, stated.split('/')))
+  if (vale && takesKey(contract, operacion)) return stated as string
+  throw new Error(
+    `${id}: x-repetible must be true or false, or, with Idempotency-Key, \`clave\` or a member of its body, and is ${JSON.stringify(stated)}`,
+  )
+}
+
+/**
+ * Returns the source of the SDK's operations: their types by method and path, and the `x-repetible` of operations that
+ * differ from the default of their method.
+ * @throws if a path is not below `/api/v1`, or `x-repetible` is invalid
+ */
+export function renderSdkOperaciones(contract: JsonObject): string {
+  const operaciones = operacionesOf(contract)
+    .filter(({ definition }) => requiresLlave(contract, definition))
+    .map((operacion) => {
+      const { id, method, path } = operacion
+      if (!path.startsWith('/api/v1/')) throw new Error(`${id}: ${path} isn't below /api/v1`)
+      const clave = `'${method.toUpperCase()} ${path.slice('/api/v1'.length)}'`
+      const methodDefault = method !== 'post' && method !== 'patch'
+      return { tipo: capitalize(id), clave, stated: readRepeatability(contract, operacion), methodDefault }
+    })
+  const tipos = operaciones.flatMap(({ tipo }) => [`${tipo}Data`, `${tipo}Response`])
+  const rows = operaciones
+    .filter(({ stated, methodDefault }) => stated !== methodDefault)
+    .map(({ clave, stated }) => `  ${clave}: '${stated}',`)
+  return `import type { ${tipos.join(', ')} } from './types.gen.js'
+
+/** Request and success answer of each operation, by its method and its path below \`/api/v1\`. */
+export interface Operaciones {
+${operaciones.map(({ tipo, clave }) => `  ${clave}: { datos: ${tipo}Data; salida: ${tipo}Response }`).join('\n')}
+}
+
+/**
+ * \`x-repetible\` of the operations that differ from the default of their method. The default is \`false\` for POST and
+ * PATCH, and \`true\` for the other methods.
+ */
+export const REPETIBLES: { readonly [O in keyof Operaciones]?: string } = {
+${rows.join('\n')}
+}
+`
+}

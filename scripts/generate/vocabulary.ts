@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Json, JsonObject } from '../documentation/contract.ts'
+
+const declareConstant = (nombre: string, valor: Json) =>
+  `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
+
+/**
+ * Returns the source of the contract's vocabularies as constants: states and their machine, reasons, problems, scopes,
+ * retries.
+ * @throws if the enum of problem codes differs from `x-problemas`
+ */
+export function renderVocabulary(contract: JsonObject): string {
+  const schemas = (contract.components as JsonObject).schemas as Record<string, JsonObject>
+  const de = (schemaName: string, extension: string) => schemas[schemaName]?.[extension] as Json
+  const problemas = de('CodigoDeProblema', 'x-problemas') as JsonObject
+  if (!isDeepStrictEqual(Object.keys(problemas).sort(), [...(de('CodigoDeProblema', 'enum') as string[])].sort())) {
+    throw new Error('CodigoDeProblema: enum and x-problemas differ')
+  }
+  const motivos = Object.entries(de('Estado', 'x-motivos') as Record<string, JsonObject>)
+  return [
+    declareConstant('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
+    declareConstant('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
+    declareConstant('MOTIVOS', de('Estado', 'x-motivos')),
+    declareConstant(
+      'NOMBRES_DE_MOTIVOS',
+      Object.fromEntries(motivos.map(([estado, estadoReasons]) => [estado, Object.keys(estadoReasons)])),
+    ),
+    declareConstant('TIPOS_DE_EVENTO', de('TipoDeEvento', 'enum')),
+    declareConstant('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_SIN_FIRMA', de('MotivoSinFirma', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_FALTA', de('EvidenciaQueFalta', 'x-descripciones')),
+    declareConstant('ALCANCES', de('Alcance', 'enum')),
+    declareConstant('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
+    declareConstant('PROBLEMAS', problemas),
+    declareConstant('REINTENTOS', de('EstadoDeAvisoDeWebhook', 'x-reintentos')),
+  ].join('\n')
+}

@@ -1,0 +1,76 @@
+import type { NewOperacion } from './operation.ts'
+import type { SourceTree } from './tree.ts'
+
+/** Expressions that create the object that a path parameter names, for `test/bitacora/operaciones.test.ts`. */
+const SCENES: Readonly<Record<string, string>> = {
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: source code that is written to a file
+  guia: '${await nuevaGuia()}',
+  webhook: '${await nuevoWebhook()}',
+  comercio: '${comercio.comercio}',
+  operador: '${operador}',
+  llave: '${await nuevaLlave()}',
+  repartidor: '${(await nuevoRepartidor()).repartidor}',
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: source code that is written to a file
+}
+
+/** Returns a path as a literal of TypeScript, with a value for each of its parameters. */
+function literal({ shortPath, parameters }: NewOperacion, values: Readonly<Record<string, string>>): string {
+  const filledPath = parameters.reduce(
+    (path, { nombre, example }) => path.replace(`{${nombre}}`, values[nombre] ?? example),
+    shortPath,
+  )
+  return filledPath.includes('${') ? `\`${filledPath}\`` : `'${filledPath}'`
+}
+
+function prueba(newOperacion: NewOperacion): string {
+  const { documento, method, path, hasBody, hasResult, parameters } = newOperacion
+  const isForComercios = documento === 'comercios'
+  const hasGuia = parameters.some(({ nombre }) => nombre === 'guia')
+  const hasComercio = parameters.some(({ nombre }) => nombre === 'comercio')
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: source code that is written to a file
+  const values = { guia: '${guia}', comercio: '${comercio.comercio}' }
+  const literalPath = literal(newOperacion, values)
+  const fullPath = isForComercios ? literalPath.replace('/', '/api/v1/') : literalPath
+  const cuerpo = hasBody ? "{ descripcion: 'El cliente lo pidió' }" : ''
+  const opciones = `{ llave: comercio.llave${cuerpo && `, cuerpo: ${cuerpo}`} }`
+  const verb = method.toUpperCase()
+  const requestCode = isForComercios
+    ? `entorno.request('${verb}', ${fullPath}, ${opciones})`
+    : `entorno.operar('${verb}', ${literalPath}${cuerpo && `, ${cuerpo}`})`
+  return `import { describe, expect, it } from 'vitest'
+import { shareEnvironment } from '../environment.ts'
+${hasGuia ? "import { buildGuia } from '../factories.ts'\n" : ''}
+const entorno = shareEnvironment()
+
+describe('${verb} ${path}', () => {
+  it('answers what the contract says', async () => {
+${isForComercios || hasGuia || hasComercio ? '    const comercio = await entorno.nuevoComercio()\n' : ''}${hasGuia ? '    const { guia } = await comercio.api.guias.crear(buildGuia())\n' : ''}    const { status, cuerpo } = await ${requestCode}
+    expect(entorno.log.filter((linea) => linea.includes('${newOperacion.id}: not implemented'))).toEqual([])
+    expect([status, cuerpo]).toEqual([${hasResult ? '200, { registrado_en: expect.any(String) }' : '204, undefined'}])
+  })
+})
+`
+}
+
+/** Adds the handler, its line in the table of handlers, its test, and its case in the test of the audit record. */
+export function addToServer(tree: SourceTree, newOperacion: NewOperacion) {
+  const { id, documento, method, folder, archivo, hasBody } = newOperacion
+  tree.create(
+    `server/domain/${folder}/${archivo}.ts`,
+    `import type { Handler } from '../operation.ts'
+
+export const ${id}: Handler<'${id}'> = async () => {
+  throw new Error('${id}: not implemented')
+}
+`,
+  )
+  const handlersPath = 'server/startup/handlers.ts'
+  tree.change(handlersPath, /^/, () => `import { ${id} } from '../domain/${folder}/${archivo}.ts'\n`)
+  tree.change(handlersPath, /^} satisfies Handlers$/m, (ending) => `  ${id},\n${ending}`)
+  tree.create(newOperacion.prueba, prueba(newOperacion))
+  const de = documento === 'comercios' ? 'suya' : 'operar'
+  const literalPath = literal(newOperacion, SCENES)
+  const scene = `  ${id}: async () => ya(${de}('${method.toUpperCase()}', ${literalPath}${hasBody ? ', {}' : ''})),\n`
+  const section = documento === 'comercios' ? '  // Of couriers\n' : '  // Of merchants\n'
+  tree.change('test/bitacora/operaciones.test.ts', section, (nextLine) => scene + nextLine)
+}

@@ -1,0 +1,60 @@
+import type { GuiaParaCrear, Recogida } from '@guias/sdk'
+import { leerTelefono } from '@guias/sdk/telefono'
+import type { Option, Options } from './command.ts'
+
+/** Options of a guide's members. The list does not compile if it lacks a member of the contract. */
+const GUIA_FIELDS = {
+  telefono: { valor: '<número>', dice: 'teléfono del destinatario, como 3148 1676 o +50231481676' },
+  departamento: { valor: '<nombre>', dice: 'departamento de destino' },
+  municipio: { valor: '<nombre>', dice: 'municipio de destino' },
+  external_ref: { valor: '<ref>', dice: 'su número de pedido; con él, repetir no crea otra guía' },
+  destinatario: { valor: '<nombre>', dice: 'quién recibe' },
+  direccion: { valor: '<texto>', dice: 'calle, número, zona' },
+  indicaciones: { valor: '<texto>', dice: 'cómo llegar, a quién preguntar' },
+  contenido: { valor: '<texto>', dice: 'qué lleva el paquete' },
+  lat: { valor: '<grados>', dice: 'latitud del lugar de entrega' },
+  lng: { valor: '<grados>', dice: 'longitud del lugar de entrega; aquí es negativa' },
+  maps_url: { valor: '<url>', dice: 'el lugar de entrega, en un enlace de mapa' },
+  metadatos: { valor: '<clave=texto>', dice: 'datos suyos; varios, separados por «;»' },
+} as const satisfies Readonly<Record<Exclude<keyof GuiaParaCrear, 'pais' | 'recogida' | 'estricto'>, Option>>
+const RECOGIDA_FIELDS = {
+  recogida_nombre: { valor: '<nombre>', dice: 'nombre del lugar donde se recoge' },
+  recogida_lat: { valor: '<grados>', dice: 'latitud de donde se recoge' },
+  recogida_lng: { valor: '<grados>', dice: 'longitud de donde se recoge' },
+  recogida_maps_url: { valor: '<url>', dice: 'donde se recoge, en un enlace de mapa' },
+  recogida_contacto: { valor: '<nombre>', dice: 'por quién se pregunta al recoger' },
+  recogida_telefono: { valor: '<número>', dice: 'teléfono de donde se recoge' },
+  recogida_direccion: { valor: '<texto>', dice: 'calle, número y zona de donde se recoge' },
+  recogida_indicaciones: { valor: '<texto>', dice: 'cómo llegar a donde se recoge' },
+} as const satisfies Readonly<Record<`recogida_${keyof Recogida}`, Option>>
+/** Countries whose phone numbers can be read without `+`. */
+const COUNTRIES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
+
+/** Returns the option of a column: `external_ref` gives `external-ref`. */
+export const optionNameOf = (campo: string) => campo.replaceAll('_', '-')
+const opciones = (campos: Readonly<Record<string, Option>>): Options =>
+  Object.fromEntries(Object.entries(campos).map(([campo, option]) => [optionNameOf(campo), option]))
+
+export const RECOGIDA_OPTIONS = opciones(RECOGIDA_FIELDS)
+export const GUIA_OPTIONS: Options = { ...opciones(GUIA_FIELDS), ...RECOGIDA_OPTIONS }
+/**
+ * Builds the option `--pais`.
+ *
+ * @param qualifier words after «país» in the help, e.g. `de un teléfono sin +`
+ */
+export const buildCountryOption = (qualifier: string): Option => ({
+  valor: '<GT>',
+  dice: `país ${qualifier}; si falta, el de su cuenta`,
+  values: COUNTRIES,
+})
+
+/**
+ * Converts the guide's phone number to E.164, with the guide's own country or else `pais`. A number that cannot be read
+ * stays unchanged and the guide gets the country; the service then says why. Without `pais`, the guide stays unchanged.
+ */
+export function setTelefono<G extends GuiaParaCrear>(guia: G, pais: string | undefined): G {
+  const { telefono } = guia as { telefono?: unknown }
+  if (pais === undefined || typeof telefono !== 'string') return guia
+  const leido = leerTelefono(telefono, guia.pais ?? pais)
+  return 'error' in leido ? { ...guia, pais: guia.pais ?? pais } : { ...guia, telefono: leido.e164 }
+}

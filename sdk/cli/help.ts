@@ -1,0 +1,132 @@
+import { VERSION } from '@guias/sdk'
+import { withRelativeDays } from '../src/generated/relativeDays.ts'
+import type { CliCommand, CliCommands, CommandGroup, Options } from './command.ts'
+
+/** Width of the help text in columns. Every terminal has at least 80. */
+const HELP_WIDTH = 80
+
+export const isGroup = (entry: CliCommand | CommandGroup): entry is CommandGroup => 'commands' in entry
+
+/** Options of every command that calls the service. */
+const COMMON_OPTIONS: Options = {
+  url: {
+    valor: '<url>',
+    dice: 'dirección del servicio; o la variable GUIAS_URL; si no, con una llave de prueba, la de esta máquina',
+  },
+  'llave-archivo': { valor: '<ruta>', dice: 'archivo con su llave; o la variable GUIAS_LLAVE' },
+  json: { dice: 'escribe JSON, un objeto por línea' },
+}
+const HELP_OPTION: Options = { help: { dice: 'esta ayuda' } }
+
+/**
+ * Returns all options of a command: its own, then the common options, then `--help`. Local commands have no common
+ * options.
+ */
+export const optionsOf = (command: CliCommand): Options => ({
+  ...command.opciones,
+  ...(command.local ? {} : COMMON_OPTIONS),
+  ...HELP_OPTION,
+})
+
+const EXIT_CODES_TEXT = `Termina con 0 si todo fue bien, 1 si el servicio rechazó algo, falló o no
+contestó, 2 si la orden o sus datos no valen, y 130 si se interrumpe (Ctrl-C).`
+
+/** Wraps a text at its spaces, so that each line has at most `ancho` characters. */
+export function wrap(texto: string, ancho: number): string[] {
+  const lineas: string[] = []
+  let linea = ''
+  for (const word of texto.split(' ')) {
+    if (linea && linea.length + 1 + word.length > ancho) {
+      lineas.push(linea)
+      linea = word
+    } else linea = linea ? `${linea} ${word}` : word
+  }
+  return [...lineas, linea]
+}
+
+/** Formats names and descriptions in two columns. A name that is too long has a line of its own. */
+function formatColumns(rows: readonly (readonly [nombre: string, dice: string])[]): string {
+  const indent = Math.min(30, Math.max(...rows.map(([nombre]) => nombre.length)) + 4)
+  return rows
+    .flatMap(([nombre, dice]) => {
+      const [firstLine = '', ...otherLines] = wrap(dice, HELP_WIDTH - indent)
+      const fits = nombre.length + 4 <= indent
+      const head = fits
+        ? [`  ${nombre.padEnd(indent - 2)}${firstLine}`]
+        : [`  ${nombre}`, `${' '.repeat(indent)}${firstLine}`]
+      return [...head, ...otherLines.map((linea) => ' '.repeat(indent) + linea)]
+    })
+    .join('\n')
+}
+
+const formatOptions = (opciones: Options) =>
+  formatColumns(
+    Object.entries(opciones).map(([nombre, { valor, dice }]) => [
+      `${nombre === 'help' ? '-h, ' : ''}--${nombre}${valor ? ` ${valor}` : ''}`,
+      dice,
+    ]),
+  )
+
+const formatUsage = (usage: readonly string[]) =>
+  usage.map((forma, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${forma}`).join('\n')
+
+/** Wraps each paragraph to {@link HELP_WIDTH} columns. A paragraph with indented lines stays unchanged. */
+const wrapParagraphs = (texto: string) =>
+  texto
+    .split('\n\n')
+    .map((item) =>
+      /\n /.test(item) || item.startsWith(' ') ? item : wrap(item.replaceAll('\n', ' '), HELP_WIDTH).join('\n'),
+    )
+    .join('\n\n')
+
+/** Returns the present day by the machine's time zone, such as «2026-11-25». */
+function today(): string {
+  const now = new Date()
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
+}
+
+/** Returns the help of one command. Its examples name days near today. */
+export function renderCommandHelp(command: CliCommand): string {
+  const { usage, explanation, opciones, examples = [], local } = command
+  return [
+    formatUsage(usage),
+    wrapParagraphs(explanation),
+    ...(Object.keys(opciones).length > 0 ? [`Opciones:\n${formatOptions(opciones)}`] : []),
+    `Opciones comunes:\n${formatOptions(local ? HELP_OPTION : { ...COMMON_OPTIONS, ...HELP_OPTION })}`,
+    ...(examples.length > 0
+      ? [`Ejemplos:\n${examples.map((item) => `  guias ${withRelativeDays(item, today())}`).join('\n')}`]
+      : []),
+    EXIT_CODES_TEXT,
+  ].join('\n\n')
+}
+
+const formatCommands = (commands: CliCommands) =>
+  formatColumns(Object.entries(commands).map(([nombre, { summary }]) => [nombre, summary]))
+
+/** Returns the help of a group: its description and its commands. */
+export const renderGroupHelp = (nombre: string, { summary, commands }: CommandGroup) =>
+  `Uso: guias ${nombre} <orden> [opciones]
+
+${summary[0]?.toUpperCase()}${summary.slice(1)}.
+
+Órdenes:
+${formatCommands(commands)}
+
+«guias ${nombre} <orden> --help» explica cada una.
+
+${EXIT_CODES_TEXT}`
+
+/** Returns the help of the whole program. */
+export const renderProgramHelp = (commands: CliCommands) => `guias ${VERSION}: guías de envío desde la terminal
+
+Uso: guias <orden> [opciones]
+
+Órdenes:
+${formatCommands(commands)}
+
+«guias <orden> --help» explica cada una. «guias --version» da la versión.
+
+Opciones comunes:
+${formatOptions({ ...COMMON_OPTIONS, ...HELP_OPTION })}
+
+${EXIT_CODES_TEXT}`

@@ -1,0 +1,105 @@
+import { VERSION } from '@guias/sdk'
+import { leerDireccion } from './address.ts'
+import { findClosestWord, parseArguments } from './arguments.ts'
+import { cancelar } from './cancelar.ts'
+import { type CliCommand, type CliCommands, EXIT_CODE, UsageError } from './command.ts'
+import { createCompletionCommand } from './completion.ts'
+import { createContext } from './context.ts'
+import { corregir } from './corregir.ts'
+import { crear } from './crear.ts'
+import { devolver, reintentar } from './decidir.ts'
+import { disparar } from './disparar.ts'
+import { type RunSettings, reportError } from './errors.ts'
+import { escuchar } from './escuchar.ts'
+import { etiquetas } from './etiquetas.ts'
+import { isGroup, renderCommandHelp, renderGroupHelp, renderProgramHelp } from './help.ts'
+import { listar } from './listar.ts'
+import { lote } from './lote.ts'
+import { prueba } from './prueba.ts'
+import { rastrear } from './rastrear.ts'
+import { reenviarSolicitud } from './reenviarSolicitud.ts'
+import { notify, printLine, setOnPipeClosed } from './terminal.ts'
+import { ubicar } from './ubicar.ts'
+import { ver } from './ver.ts'
+import { webhooks } from './webhooks.ts'
+
+const COMMANDS: CliCommands = {
+  crear,
+  lote,
+  listar,
+  ver,
+  ubicar,
+  'reenviar-solicitud': reenviarSolicitud,
+  corregir,
+  reintentar,
+  devolver,
+  cancelar,
+  etiquetas,
+  prueba,
+  rastrear,
+  webhooks,
+  escuchar,
+  disparar,
+  completar: createCompletionCommand(() => COMMANDS),
+}
+
+async function principal(args: string[], runSettings: RunSettings): Promise<number> {
+  const [nombre, ...rest] = args
+  if (nombre === undefined) {
+    notify(renderProgramHelp(COMMANDS))
+    return EXIT_CODE.usage
+  }
+  if (nombre === '-h' || nombre === '--help' || nombre === '--version') {
+    printLine(nombre === '--version' ? VERSION : renderProgramHelp(COMMANDS))
+    return EXIT_CODE.bien
+  }
+  const entry = findEntry(COMMANDS, nombre, '')
+  if (!isGroup(entry)) return runCommand(nombre, entry, rest, runSettings)
+  const [segundo, ...subcommandArgs] = rest
+  if (segundo === undefined || segundo === '-h' || segundo === '--help') {
+    const groupHelp = renderGroupHelp(nombre, entry)
+    if (segundo) printLine(groupHelp)
+    else notify(groupHelp)
+    return segundo ? EXIT_CODE.bien : EXIT_CODE.usage
+  }
+  return runCommand(
+    `${nombre} ${segundo}`,
+    findEntry(entry.commands, segundo, `${nombre} `),
+    subcommandArgs,
+    runSettings,
+  )
+}
+
+function findEntry<T>(entries: Readonly<Record<string, T>>, nombre: string, antes: string): T {
+  const entry = Object.hasOwn(entries, nombre) ? entries[nombre] : undefined
+  if (entry) return entry
+  if (nombre.startsWith('-'))
+    throw new UsageError(`Primero va la orden, y después sus opciones: guias ${antes}<orden> ${nombre}.`)
+  const names = Object.keys(entries)
+  const parecida = findClosestWord(nombre, names)
+  throw new UsageError(
+    `No conozco la orden «${antes}${nombre}». ${parecida ? `¿Quiso decir «guias ${antes}${parecida}»?` : `Las que hay: ${names.join(', ')}.`}`,
+  )
+}
+
+async function runCommand(
+  nombre: string,
+  command: CliCommand,
+  args: string[],
+  runSettings: RunSettings,
+): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    printLine(renderCommandHelp(command))
+    return EXIT_CODE.bien
+  }
+  const { values, positionals } = parseArguments(nombre, command, args)
+  runSettings.direccion = leerDireccion(values)
+  runSettings.dadas = Object.keys(command.opciones).filter((option) => values[option] !== undefined)
+  if (command.readOnly) setOnPipeClosed(() => process.exit(EXIT_CODE.bien))
+  return command.run(createContext(values, positionals, runSettings.dadas))
+}
+
+setOnPipeClosed(() => {})
+const args = process.argv.slice(2)
+const runSettings: RunSettings = { json: args.includes('--json'), direccion: undefined, dadas: [] }
+process.exitCode = await principal(args, runSettings).catch((error: unknown) => reportError(error, runSettings))

@@ -1,0 +1,42 @@
+import { inTransaction, statement } from '../../data/db.ts'
+import type { Deps } from '../deps.ts'
+import { notifyDecision } from '../equipo/approvable.ts'
+import { type AprobacionRow, readAprobacionContent } from './aprobacion.ts'
+
+/** Days for which an approval's row is kept after it expires. */
+const DIAS = 30
+
+/**
+ * Erases the content of expired approvals, and returns the erased content. Skips rows that a decision has locked; the
+ * next run erases them.
+ */
+const EMPTY = statement<{ ahora: Date }, Pick<AprobacionRow, 'id' | 'tipo' | 'pide' | 'contenido'>>(
+  'aprobaciones.vaciar',
+  `with v as (
+     select id, contenido from aprobacion where contenido is not null and vence_en <= :ahora
+     order by id for update skip locked
+   )
+   update aprobacion a set contenido = null from v where a.id = v.id returning a.id, a.tipo, a.pide, v.contenido`,
+)
+
+const PURGE = statement<{ ahora: Date }>(
+  'aprobaciones.limpiar',
+  `delete from aprobacion where vence_en <= :ahora::timestamptz - interval '${DIAS} days'`,
+)
+
+/** Erases the content of expired approvals, tells the persons who asked, and deletes old rows. */
+export async function purgeAprobaciones(
+  deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'notifyJobs'>,
+): Promise<void> {
+  const { db, clock, secretos, notifyJobs } = deps
+  const expiredCount = await inTransaction(db.central, async (query) => {
+    const rows = await query(EMPTY, { ahora: clock() })
+    for (const row of rows) {
+      const contenido = readAprobacionContent(secretos, row)
+      if (contenido) await notifyDecision(query, deps, { ...row, contenido }, { quien: null, razon: null })
+    }
+    return rows.length
+  })
+  if (expiredCount > 0) notifyJobs()
+  await db.query(PURGE, { ahora: clock() })
+}

@@ -1,0 +1,142 @@
+import type { JobInsert } from 'pg-boss'
+import { type Db, statement } from '../../data/db.ts'
+import { letterHtml, letterText } from '../../platform/mail/letter.ts'
+import type { MailResult } from '../../platform/mail/smtp.ts'
+import { HANDOVER_WAITS } from '../../platform/time/backoff.ts'
+import type { JobDeps } from '../deps.ts'
+import { type CorreoRow, leerCorreo } from './correo.ts'
+import { composeLetter } from './templates.ts'
+
+type CorreoDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'secretos' | 'settings' | 'metrics' | 'mailClient'>
+
+/** Maximum mails that are sent at the same time. */
+const CONCURRENCY = 4
+/** Delay of a mail, in milliseconds, while no mail server or mailbox is configured, or while the mail account fails. */
+const ACCOUNT_DELAY_MS = 600_000
+/** Days for which the row of a mail is kept, for operators and for the local mailbox. */
+const DIAS = 30
+
+const PENDING = statement<{ ahora: Date; count: number }, Pick<CorreoRow, 'id'> & { correo: CorreoRow['id'] }>(
+  'correos.pendientes',
+  `select id as correo, md5(id::text || ':' || estado || proximo_en)::uuid as id from correo
+   where estado in ('pendiente', 'enviando') and proximo_en <= :ahora order by proximo_en limit :count`,
+)
+
+/** Returns due mails as jobs: pending mails, and mails whose sending process died. */
+export async function pendingCorreos(
+  { db, clock }: Pick<CorreoDeps, 'db' | 'clock'>,
+  count: number,
+): Promise<JobInsert[]> {
+  const rows = await db.query(PENDING, { ahora: clock(), count })
+  return rows.map(({ id, correo }) => ({ id, data: { correo } }))
+}
+
+const BRING_FORWARD = statement<{ ahora: Date }>(
+  'correos.adelantar',
+  `update correo set proximo_en = :ahora::timestamptz where estado = 'pendiente' and intentos = 0
+     and proximo_en > :ahora and creado_en > :ahora`,
+)
+
+/** Corrects the due time of mails that were written before the clock was set back. */
+export const bringForwardCorreos = ({ db, clock }: Pick<CorreoDeps, 'db' | 'clock'>) =>
+  db.query(BRING_FORWARD, { ahora: clock() })
+
+/** Claims due mails for two minutes. */
+const CLAIM = statement<
+  { correos: readonly string[]; ahora: Date },
+  Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
+>(
+  'correos.reclamar',
+  `update correo set estado = 'enviando', intentos = intentos + 1, proximo_en = :ahora::timestamptz + interval '2 minutes'
+   where id = any(:correos::uuid[]) and estado in ('pendiente', 'enviando') and proximo_en <= :ahora
+   returning id, tipo, contenido, intentos, vence_en`,
+)
+
+type ClaimedCorreo = Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
+
+/** Sends the mails of these jobs. Repeating a job has no effect. */
+export async function sendCorreos(deps: CorreoDeps, trabajos: readonly { data: object }[]): Promise<void> {
+  const ids = trabajos.map(({ data }) => (data as { correo: string }).correo)
+  for (let i = 0; i < ids.length; i += CONCURRENCY) {
+    const correos = await deps.db.query(CLAIM, { correos: ids.slice(i, i + CONCURRENCY), ahora: deps.clock() })
+    await Promise.all(correos.map((claimed) => sendOne(deps, claimed)))
+  }
+}
+
+async function sendOne(deps: CorreoDeps, correo: ClaimedCorreo): Promise<void> {
+  const { db, log, clock, settings, metrics, mailClient } = deps
+  const { id, tipo, intentos, vence_en } = correo
+  const leido = leerCorreo(deps.secretos, correo)
+  if (!leido || vence_en <= clock()) return finish(db, correo, 'caducado', null)
+  if (!mailClient) {
+    if (settings.buzon) return deliverToBuzon(db, correo, clock())
+    return postpone(db, correo, new Date(clock().getTime() + ACCOUNT_DELAY_MS), 'sin_servidor')
+  }
+  const { brand } = settings
+  const carta = composeLetter(tipo, leido.datos, brand.nombre)
+  const mailResult = await mailClient.send({
+    id,
+    to: leido.para,
+    de: brand.nombre,
+    subject: carta.subject,
+    texto: letterText(carta, brand),
+    html: letterHtml(carta, brand),
+  })
+  metrics.correo(mailResult.resultado)
+  const level = mailResult.resultado === 'aceptado' ? 'info' : 'warn'
+  log[level]({ correo: id, tipo, intentos, ...mailResult }, 'mail attempt')
+  await settle(deps, correo, mailResult)
+}
+
+async function settle({ db, log, clock }: CorreoDeps, correo: ClaimedCorreo, mailResult: MailResult): Promise<void> {
+  switch (mailResult.resultado) {
+    case 'aceptado':
+      return void (await db.query(ACCEPTED, { ...claveDe(correo), ahora: clock() }))
+    case 'rebotado':
+      return finish(db, correo, 'rebotado', mailResult.codigo)
+    case 'pasajero': {
+      if (mailResult.cuenta) log.error({ codigo: mailResult.codigo, motivo: mailResult.motivo }, 'mail account error')
+      const delayMs = HANDOVER_WAITS[correo.intentos - 1] ?? ACCOUNT_DELAY_MS
+      return postpone(db, correo, new Date(clock().getTime() + delayMs), mailResult.codigo)
+    }
+  }
+}
+
+type Clave = Pick<CorreoRow, 'id' | 'intentos'>
+const claveDe = ({ id, intentos }: Clave): Clave => ({ id, intentos })
+
+/** SQL condition that the attempt that stores its result still holds the mail. */
+const CLAIMED = `id = :id and estado = 'enviando' and intentos = :intentos`
+
+/** The statement also erases the content, because it may contain a code or a link. */
+const ACCEPTED = statement<Clave & { ahora: Date }>(
+  'correos.aceptado',
+  `update correo set estado = 'enviado', canal = 'smtp', enviado_en = :ahora::timestamptz, contenido = null, codigo = null
+   where ${CLAIMED}`,
+)
+const IN_BUZON = statement<Clave & { ahora: Date }>(
+  'correos.enBuzon',
+  `update correo set estado = 'enviado', canal = 'buzon', enviado_en = :ahora::timestamptz where ${CLAIMED}`,
+)
+const FINISH = statement<Clave & Pick<CorreoRow, 'estado' | 'codigo'>>(
+  'correos.terminar',
+  `update correo set estado = :estado, codigo = coalesce(:codigo, codigo), contenido = null where ${CLAIMED}`,
+)
+const POSTPONE = statement<Clave & { proximo_en: Date; codigo: string }>(
+  'correos.aplazar',
+  `update correo set estado = 'pendiente', codigo = :codigo, proximo_en = least(:proximo_en::timestamptz, vence_en)
+   where ${CLAIMED}`,
+)
+
+const finish = async (db: Db, correo: Clave, estado: CorreoRow['estado'], codigo: string | null): Promise<void> =>
+  void (await db.query(FINISH, { ...claveDe(correo), estado, codigo }))
+const postpone = async (db: Db, correo: Clave, proximo_en: Date, codigo: string): Promise<void> =>
+  void (await db.query(POSTPONE, { ...claveDe(correo), proximo_en, codigo }))
+const deliverToBuzon = async (db: Db, correo: Clave, ahora: Date): Promise<void> =>
+  void (await db.query(IN_BUZON, { ...claveDe(correo), ahora }))
+
+const PURGE = statement<{ antes: Date }>('correos.limpiar', 'delete from correo where creado_en < :antes')
+
+/** Deletes mails that are older than 30 days. */
+export const purgeCorreos = ({ db, clock }: Pick<CorreoDeps, 'db' | 'clock'>) =>
+  db.query(PURGE, { antes: new Date(clock().getTime() - DIAS * 86_400_000) })

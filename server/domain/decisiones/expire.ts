@@ -1,0 +1,61 @@
+import type { JobInsert } from 'pg-boss'
+import { statement } from '../../data/db.ts'
+import { askThoseThere } from '../../data/spread.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
+import { isAwaitingDecision } from './decision.ts'
+import { returnLockedGuia } from './lockedGuide.ts'
+
+/** Guide whose deadline for a decision has passed. */
+export interface ExpiredDecision {
+  guia: string
+  comercio_id: string
+}
+
+const EXPIRED = statement<{ ahora: Date; count: number }, ExpiredDecision & { id: string }>(
+  'decisiones.vencidas',
+  `select guia, comercio_id, md5(id::text || ':' || decision_vence)::uuid as id from guia
+   where decision_vence <= :ahora order by decision_vence limit :count`,
+  { alcance: 'parte' },
+)
+
+/** Returns the guides whose deadline for a decision has passed, as jobs. */
+export const readExpiredDecisiones = async (
+  { db, clock }: Pick<LockedGuiaDeps, 'db' | 'clock'>,
+  count: number,
+): Promise<JobInsert[]> => {
+  const rows = await askThoseThere(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))
+  return rows.map(({ id, ...data }) => ({ id, data }))
+}
+
+/**
+ * Decides for those who did not decide in time: their parcels return to the sender. Skips guides with a decision taken
+ * meanwhile.
+ * @throws the first error, after all guides were tried
+ */
+export async function decideExpired(deps: LockedGuiaDeps, expired: readonly ExpiredDecision[]): Promise<void> {
+  const errores: unknown[] = []
+  for (const { guia } of expired) {
+    try {
+      await expireGuia(deps, guia)
+    } catch (error) {
+      errores.push(error)
+    }
+  }
+  if (errores.length > 0) throw errores[0]
+}
+
+const expireGuia = (deps: LockedGuiaDeps, codigo: string) =>
+  withLockedGuia(deps, 'todos', codigo, undefined, async () => {}, expireLockedGuia)
+
+/**
+ * Decides the return of a locked guide's parcel, in the lock's transaction, if the deadline for a decision has passed.
+ */
+export async function expireLockedGuia(writer: LockedGuiaWriter, tomada: FilaGuia): Promise<FilaGuia> {
+  const { decision, decision_vence } = tomada
+  if (!isAwaitingDecision(decision) || decision_vence === null || decision_vence > writer.clock()) return tomada
+  const descripcion = decision.opciones.includes('reintentar')
+    ? 'Nadie decidió a tiempo qué hacer con el paquete'
+    : 'Se hicieron todos los intentos'
+  return returnLockedGuia(writer, { por: 'politica', autor: null, descripcion }, tomada)
+}

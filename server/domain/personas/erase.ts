@@ -1,0 +1,55 @@
+import { inTransaction, statement } from '../../data/db.ts'
+import { inEach } from '../../data/spread.ts'
+import { eraseSearchKeys } from '../busqueda/busqueda.ts'
+import type { Deps } from '../deps.ts'
+import { eraseNotas } from '../notas/nota.ts'
+import { DELETE_GUIA_DATA, de, type ErasedGuide, HAS_ENDED } from './persona.ts'
+
+/** Maximum number of guides per statement. */
+const LOTE = 500
+const DIA = 86_400_000
+
+/**
+ * Erases the personal data of guides that ended before `antes_de`. Proofs have their own retention period
+ * (`server/domain/pruebasEntrega/erase.ts`), but lose their places, as the guide does. The retention of places finds
+ * no guide without a place.
+ */
+const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
+  'personas.olvidarViejas',
+  `with v as (
+     select comercio_id, modo, id from guia where datos_borrados_en is null and ${HAS_ENDED} and estado_en < :antes_de
+     order by estado_en limit ${LOTE} for update skip locked
+   ), p as (
+     update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v where ${de('p')}
+   ), a as (
+     update archivo a set lat = null, lng = null from v where ${de('a')}
+   ), ${DELETE_GUIA_DATA}`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Erases personal data of the next guides whose retention period is over; none if no such guide exists.
+ * @returns true if more guides may be due
+ */
+export async function eraseOldPersonas({
+  db,
+  clock,
+  log,
+  settings,
+}: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>): Promise<boolean> {
+  const ahora = clock()
+  const antes_de = new Date(ahora.getTime() - settings.personaRetention * DIA)
+  const erasedCounts = await inEach(db, (parte) =>
+    inTransaction(parte, async (query) => {
+      const erasedGuias = await query(ERASE_OLD, { antes_de, ahora })
+      if (erasedGuias.length > 0) {
+        await eraseSearchKeys(query, erasedGuias)
+        await eraseNotas(query, erasedGuias)
+      }
+      return erasedGuias.length
+    }),
+  )
+  const guias = erasedCounts.reduce((sum, erased) => sum + erased, 0)
+  if (guias > 0) log.info({ guias }, 'personal data erased')
+  return erasedCounts.includes(LOTE)
+}

@@ -1,0 +1,63 @@
+import { type Query, statement } from '../../data/db.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import type { EventoRow } from '../eventos/evento.ts'
+import type { GuiaRow } from '../guias/fields.ts'
+import { type CorrectionChanges, decryptChanges, encryptChanges } from '../guias/storedCorrections.ts'
+
+// Corrections of a guide, as the export and the erasure of a person read and replace them.
+
+export type GuiaKey = Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id'>
+
+/** Correction of a guide with its decrypted values. */
+export type DatedCorreccion = { secuencia: number; registrado_en: Date; cambios: CorrectionChanges }
+
+const CORRECCIONES = statement<GuiaKey, Pick<EventoRow, 'secuencia' | 'cambios' | 'registrado_en'>>(
+  'personas.correcciones',
+  `select secuencia, cambios, registrado_en from evento
+   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and cambios is not null order by secuencia`,
+)
+
+/** Decrypted corrections of a guide. A correction that no master key decrypts has no values. */
+export async function leerCorrecciones(query: Query, secretos: Secrets, clave: GuiaKey): Promise<DatedCorreccion[]> {
+  const rows = await query(CORRECCIONES, clave)
+  return rows.map(({ secuencia, cambios, registrado_en }) => ({
+    secuencia,
+    registrado_en,
+    cambios: toReadable(secretos, { guia_id: clave.guia_id, secuencia }, cambios!),
+  }))
+}
+
+/** Decrypted values of a correction; none if no master key decrypts them. */
+export function toReadable(
+  secretos: Secrets,
+  evento: { guia_id: string; secuencia: number },
+  cifrado: Uint8Array,
+): CorrectionChanges {
+  try {
+    return decryptChanges(secretos, evento, cifrado)
+  } catch {
+    return {}
+  }
+}
+
+const LOCK = statement<GuiaKey, GuiaRow>(
+  'personas.tomarGuia',
+  `select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
+)
+
+/** Locks a guide and returns its row. */
+export const lockGuia = async (query: Query, clave: GuiaKey): Promise<GuiaRow> => (await query(LOCK, clave))[0]!
+
+const SAVE_CHANGES = statement<GuiaKey & { secuencia: number; cambios: Buffer }>(
+  'personas.guardarCambios',
+  `update evento set cambios = :cambios
+   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,
+)
+
+/** Replaces the values of a correction. */
+export const saveChanges = (
+  query: Query,
+  secretos: Secrets,
+  clave: GuiaKey & { secuencia: number },
+  cambios: CorrectionChanges,
+): Promise<unknown> => query(SAVE_CHANGES, { ...clave, cambios: encryptChanges(secretos, clave, cambios) })

@@ -1,0 +1,126 @@
+// Script of the console. The key stays in its field, unless the merchant ticks the box to remember the key in this
+// tab. The page's Content-Security-Policy allows requests to this service only.
+import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
+import { copyText } from '../../docs/browser/clipboard.ts'
+import { leerCampos, rememberIds, renderFields } from './fields.ts'
+import { rememberLlave } from './llave.ts'
+import { buildPath, type ConsoleOperacion, faultOfLlave, headersOf, toCurl } from './operation.ts'
+import { showFailure, showResponse, showSending } from './response.ts'
+
+const ver = <ElementType extends HTMLElement>(selector: string) => document.querySelector<ElementType>(selector)!
+const consola = ver('#consola')
+const form = ver<HTMLFormElement>('form')
+const llave = ver<HTMLInputElement>('#llave')
+const operacion = ver<HTMLSelectElement>('#operacion')
+const exampleSelect = ver<HTMLSelectElement>('#ejemplo')
+const cuerpo = ver<HTMLTextAreaElement>('#cuerpo')
+/** Base URL of the service, without a final slash. The page is two path segments below it. */
+const serviceUrl = new URL('../', location.href).href.replace(/\/$/, '')
+let operaciones: readonly ConsoleOperacion[] = []
+
+const chosenOperacion = () => operaciones.find(({ id }) => id === operacion.value)!
+const bodyOf = ({ examples }: ConsoleOperacion) => (examples.length > 0 ? cuerpo.value : undefined)
+const direccion = () => serviceUrl + buildPath(chosenOperacion(), leerCampos(form))
+
+function showAddress() {
+  ver('#direccion').textContent = `${chosenOperacion().method} ${direccion()}`
+}
+
+function showOperacion() {
+  const entry = chosenOperacion()
+  renderFields(entry, showAddress)
+  exampleSelect.replaceChildren(...entry.examples.map(({ nombre }, i) => new Option(nombre, String(i))))
+  ver('#con-ejemplos').hidden = entry.examples.length < 2
+  ver('#con-cuerpo').hidden = entry.examples.length === 0
+  cuerpo.value = entry.examples[0]?.body ?? ''
+  ver<HTMLAnchorElement>('#ayuda').href = `../docs#${entry.lugar}`
+  showFault(cuerpo, '#de-cuerpo', undefined)
+  showAddress()
+}
+
+/**
+ * Shows the fault of a field, or clears it if `fault` is undefined.
+ * @param donde selector of the element that shows the fault
+ * @returns true if the field has no fault
+ */
+function showFault(campo: HTMLElement, donde: string, fault: string | undefined): boolean {
+  ver(donde).textContent = fault ?? ''
+  if (fault === undefined) campo.removeAttribute('aria-invalid')
+  else campo.setAttribute('aria-invalid', 'true')
+  return fault === undefined
+}
+
+const checkLlave = () => showFault(llave, '#reparo', faultOfLlave(llave.value.trim()))
+
+async function sendRequest() {
+  if (!checkLlave()) return llave.focus()
+  const entry = chosenOperacion()
+  const texto = bodyOf(entry)
+  showSending()
+  const startedAt = performance.now()
+  try {
+    const respuesta = await fetch(direccion(), {
+      method: entry.method,
+      headers: {
+        ...(llave.value.trim() && entry.needsLlave ? { Authorization: `Bearer ${llave.value.trim()}` } : {}),
+        ...headersOf(entry, leerCampos(form)),
+        ...(texto === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(texto === undefined ? {} : { body: texto }),
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    })
+    rememberIds(await showResponse(respuesta, performance.now() - startedAt))
+  } catch {
+    showFailure()
+  }
+}
+
+function chooseFromHash() {
+  const requested = operaciones.find(({ id }) => id === location.hash.slice(1)) ?? operaciones[0]!
+  operacion.value = requested.id
+  showOperacion()
+}
+
+async function start() {
+  const texto = await (await fetch(consola.dataset.operaciones!)).text()
+  operaciones = JSON.parse(withRelativeDays(texto, consola.dataset.hoy!)) as ConsoleOperacion[]
+  for (const group of new Set(operaciones.map((entry) => entry.group))) {
+    const groupOperaciones = operaciones.filter((entry) => entry.group === group)
+    const opciones = Object.assign(document.createElement('optgroup'), { label: group })
+    opciones.append(...groupOperaciones.map(({ id, resumen, method }) => new Option(`${resumen} (${method})`, id)))
+    operacion.append(opciones)
+  }
+  rememberLlave(llave, ver('#recordar'))
+  chooseFromHash()
+  consola.hidden = false
+}
+
+operacion.addEventListener('change', () => history.replaceState(null, '', `#${operacion.value}`))
+operacion.addEventListener('change', showOperacion)
+addEventListener('hashchange', chooseFromHash)
+exampleSelect.addEventListener('change', () => {
+  cuerpo.value = chosenOperacion().examples[Number(exampleSelect.value)]!.body
+})
+llave.addEventListener('change', checkLlave)
+form.addEventListener('submit', (evento) => {
+  evento.preventDefault()
+  void sendRequest()
+})
+form.addEventListener('keydown', (evento) => {
+  if (evento.key === 'Enter' && (evento.ctrlKey || evento.metaKey)) form.requestSubmit()
+})
+const copyAndReport = async (texto: string) => {
+  const bien = await copyText(texto)
+  ver('#copiado').textContent = bien ? 'Copiado.' : 'El navegador no dejó copiar.'
+}
+ver('#curl').addEventListener(
+  'click',
+  () =>
+    void copyAndReport(
+      toCurl(chosenOperacion(), direccion(), headersOf(chosenOperacion(), leerCampos(form)), bodyOf(chosenOperacion())),
+    ),
+)
+ver('#copiar').addEventListener('click', () => void copyAndReport(ver('#recibido').textContent ?? ''))
+void start()

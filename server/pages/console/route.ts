@@ -1,0 +1,34 @@
+import type { Express } from 'express'
+import { type Asset, readAssets, serveAssets } from '../assets.ts'
+import { frame } from '../frame.ts'
+import type { Front } from '../front.ts'
+import { dailyBody, HTML, PRIVATE_HEADERS } from '../response.ts'
+import { consoleHead, consolePage } from './view.ts'
+
+const BASE = 'docs/consola/'
+
+/**
+ * Serves `/docs/consola`, where merchants try operations with a test key.
+ * @param today returns the present day, such as «2026-11-25»
+ */
+export function serveConsole(app: Express, front: Front, today: () => string) {
+  const ownAssets = readAssets('pages/console/', BASE, ['navegador.js', 'estilo.css'])
+  const datos = readAssets('documentation/', BASE, ['operaciones.json'])
+  // Paths are relative to the page `docs/consola`, whose files are in the folder `docs/consola/`.
+  const toPagePath = (path: string) => path.replace('docs/', '')
+  const head = consoleHead((archivo) => toPagePath(ownAssets.path(archivo)))
+  const operaciones = toPagePath(datos.path('operaciones.json'))
+  const cuerpo = dailyBody(today, (hoy) => frame(consolePage({ operaciones, hoy }), { front, head, root: '../' }))
+  // The Content-Security-Policy allows only files and requests of this service, so a key typed into the page cannot be
+  // sent elsewhere.
+  const allowedSources = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
+  const cabeceras = { ...PRIVATE_HEADERS, ...front.permisos(allowedSources) }
+  serveAssets(
+    app,
+    new Map<string, Asset>([
+      ['/docs/consola', { tipo: HTML, cuerpo, cabeceras }],
+      ...ownAssets.archivos,
+      ...datos.archivos,
+    ]),
+  )
+}

@@ -1,0 +1,188 @@
+// List of guides: its rows and their order.
+import type { AvanceDelDia } from '../../../generated/contract/types/index.ts'
+import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
+import { distanceBetween, type Point } from '../../../platform/maps/point.ts'
+import { type Prediction, predict } from './expected.ts'
+import { type Heading, headingOf } from './heading.ts'
+import { inStopOrder, partOfStop } from './stops.ts'
+import type { AssignedGuias, CourierAction, StoredGuia } from './store/base.ts'
+import { foldText } from './texts.ts'
+import { ESTADO_NAMES, type Estado, takesPaquete } from './vocabulary.ts'
+
+/** Row of the list: a guide on the phone, its prediction and its texts. */
+export interface DispatchRow extends StoredGuia, Prediction {
+  heading: Heading | null
+  titulo: string
+  /** Words by which the courier finds the guide, in lower case and without accents. */
+  texto: string
+  /**
+   * Distance in metres from the phone, or else from the point at which the way begins. Null if neither is known, or for
+   * a guide without a known place.
+   */
+  distance: number | null
+}
+/** Search and filters of the search screen. They outlive it, so that a courier who returns finds the list unchanged. */
+export const searchView = {
+  searchText: '',
+  estado: null as Estado | null,
+  /** Guide that was opened last. The list continues at this guide. */
+  ultima: null as string | null,
+}
+
+const collator = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
+
+/**
+ * Returns the rows of the list, in the order of the stops (`stops.ts`).
+ * @param desde point at which the way begins; null if none is known
+ * @param here point from which the distances are measured; null if none is known
+ */
+export function dispatchRows(
+  guias: readonly StoredGuia[],
+  actions: readonly CourierAction[],
+  desde: Point | null = null,
+  here: Point | null = desde,
+): DispatchRow[] {
+  const actionsByGuia = new Map<string, CourierAction[]>()
+  for (const item of actions) actionsByGuia.set(item.guia, [...(actionsByGuia.get(item.guia) ?? []), item])
+  const byAddress = guias
+    .map((item) => toDispatchRow(item, actionsByGuia.get(item.guia) ?? [], here))
+    .sort(
+      (item, other) =>
+        collator.compare(item.datos?.municipio ?? '', other.datos?.municipio ?? '') ||
+        collator.compare(item.heading?.direccion ?? '', other.heading?.direccion ?? '') ||
+        collator.compare(item.guia, other.guia),
+    )
+  return inStopOrder(byAddress, desde, diaDe(Date.now()))
+}
+
+/** Returns the day of an instant by the phone's calendar: «2026-11-25». */
+export const diaDe = (ahora: number) =>
+  new Date(ahora - new Date(ahora).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
+
+function toDispatchRow(guia: StoredGuia, actions: readonly CourierAction[], here: Point | null): DispatchRow {
+  const prediction = predict(guia, actions)
+  const heading = headingOf(guia.datos, prediction.estado)
+  const titulo = titleOf(guia, prediction, heading)
+  const searchableTexts = [guia.guia, titulo, heading?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
+  const texto = foldText(` ${searchableTexts.filter(Boolean).join(' ')}`)
+  return {
+    ...guia,
+    ...prediction,
+    heading,
+    titulo,
+    texto,
+    distance: here && heading && distanceBetween(here, heading.lugar),
+  }
+}
+
+function titleOf(
+  { datos, isUnknown, sinAsignar }: StoredGuia,
+  { estado, final }: Prediction,
+  heading: Heading | null,
+): string {
+  if (!datos) return isUnknown ? 'No existe' : sinAsignar ? 'No la tiene asignada' : 'Sin datos todavía'
+  if (final && estado)
+    return datos.nombre_comercio ? `${ESTADO_NAMES[estado]}: ${datos.nombre_comercio}` : ESTADO_NAMES[estado]
+  if (datos.custodia === 'ajena') return 'La lleva otro'
+  return heading?.nombre ?? heading?.direccion ?? datos.nombre_comercio ?? datos.municipio ?? ESTADO_NAMES[datos.estado]
+}
+
+/** Guides of one municipality. */
+export interface MunicipioGroup {
+  municipio: string
+  guias: readonly string[]
+}
+
+/**
+ * Groups the guides that are assigned to a courier by municipality. Leaves out guides that the courier has taken on
+ * this phone since the server's last list.
+ */
+export function groupByMunicipio(
+  asignadas: AssignedGuias | undefined,
+  actions: readonly CourierAction[],
+): MunicipioGroup[] {
+  const { guias, readAt } = asignadas ?? { guias: [], readAt: 0 }
+  const takenGuias = new Set(
+    actions
+      .filter(
+        ({ estado, situacion, terminada }) =>
+          takesPaquete(estado) && (situacion === 'pendiente' || (terminada !== null && terminada > readAt)),
+      )
+      .map(({ guia }) => guia),
+  )
+  const groups = new Map<string, string[]>()
+  for (const { guia, municipio } of guias) {
+    const donde = municipio ?? 'Sin municipio'
+    if (!takenGuias.has(guia)) groups.set(donde, [...(groups.get(donde) ?? []), guia])
+  }
+  return [...groups].map(([municipio, guias]) => ({ municipio, guias }))
+}
+
+/** Tells whether the courier carries a guide, as far as the phone knows. */
+export const isCarried = ({ datos, isOwn, final }: DispatchRow) => datos !== null && isOwn && !final
+
+/**
+ * Returns the rows that match a search: every typed word begins a word of the row, or the typed text is part of the
+ * row's code. The code is compared without blanks and hyphens, from 4 characters on. Both rules always apply, because a
+ * typed text without a digit may be a code too: 1 code in 14 has no digit in its first 7 characters.
+ */
+export function buscar(rows: readonly DispatchRow[], searchText: string): readonly DispatchRow[] {
+  const words = foldText(searchText).split(/\s+/).filter(Boolean)
+  const codigo = normalizeBase32(searchText)
+  return rows.filter(
+    ({ texto, guia }) =>
+      words.every((word) => texto.includes(` ${word}`)) || (codigo.length >= 4 && guia.includes(codigo)),
+  )
+}
+
+/** Returns the part of the list to which a guide belongs; null if the guide can be delivered or collected now. */
+export const partToday = (row: DispatchRow) => partOfStop(row, diaDe(Date.now()))
+
+/**
+ * Returns the next stop: the first guide that can be handled now and that the courier carries, or else the first to
+ * collect.
+ */
+export function findNextStop(rows: readonly DispatchRow[]): DispatchRow | undefined {
+  const stops = rows.filter((row) => row.heading !== null && partToday(row) === null)
+  return stops.find(isCarried) ?? stops[0]
+}
+
+/** Counts guides by state, in the order of the state machine. */
+export function countEstados(rows: readonly DispatchRow[]): [Estado, number][] {
+  const counts = new Map<Estado, number>()
+  for (const { estado } of rows) if (estado) counts.set(estado, (counts.get(estado) ?? 0) + 1)
+  return (Object.keys(ESTADO_NAMES) as Estado[]).flatMap((estado) => {
+    const n = counts.get(estado)
+    return n ? [[estado, n] as [Estado, number]] : []
+  })
+}
+
+const DIA_MS = 24 * 3_600_000
+
+/**
+ * Counts the guides that a courier delivered or returned today: those that the server knows, from any phone, and those
+ * that were not sent yet. If the server has not reported today, counts the last 24 hours.
+ * @param ahora milliseconds since the epoch, by the server's clock
+ */
+export function terminadas(
+  actions: readonly CourierAction[],
+  repartidor: string,
+  hoy: AvanceDelDia | undefined,
+  ahora: number,
+): number {
+  const desde = hoy ? Date.parse(hoy.desde) : 0
+  const isRecent = desde > ahora - DIA_MS
+  const finishedOnPhone = actions.flatMap(({ estado, situacion, guia, repartidor: author, ocurrido_en }) =>
+    author === repartidor &&
+    situacion !== 'atencion' &&
+    (estado === 'entregado' || estado === 'devuelto') &&
+    Date.parse(ocurrido_en) >= (isRecent ? desde : ahora - DIA_MS)
+      ? [guia]
+      : [],
+  )
+  return new Set([...(isRecent ? hoy!.terminadas : []), ...finishedOnPhone]).size
+}
+
+/** Returns a distance as text: «350 m», «1,2 km». */
+export const formatDistance = (m: number) =>
+  m < 1_000 ? `${Math.round(m / 10) * 10} m` : `${(m / 1_000).toFixed(m < 10_000 ? 1 : 0).replace('.', ',')} km`

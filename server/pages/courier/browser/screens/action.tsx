@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks'
+import { DESCRIPCIONES_DE_SIN_FIRMA } from '../../../../generated/contract/vocabulary.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { goTo, useStoredData } from '../hooks.ts'
+import { CENTRAL } from '../office.ts'
+import { runExclusively, sendNow } from '../queue.ts'
+import {
+  changeAction,
+  discardAction,
+  insertTakeBefore,
+  isDiscardable,
+  readAction,
+  reopenEntrega,
+} from '../store/actions.ts'
+import type { CourierAction, Sesion } from '../store/base.ts'
+import { type Estado, REASON_NAMES, STEP_LABELS } from '../vocabulary.ts'
+import { BackLink, CallCentral, ConfirmDialog, horaDe, nameOfAction, ScreenTitle, statusOfAction } from './pieces.tsx'
+
+/** Screen of one action: its status, the server's response, and what the courier can do. */
+export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending: readonly number[]; orden: number }) {
+  const { sesion, isOnline, sending, orden } = props
+  const accion = useStoredData(async () => (await readAction(orden)) ?? null, String(orden))
+  const [isAsking, setIsAsking] = useState(false)
+  if (accion === undefined) return null
+  if (accion === null) {
+    return (
+      <>
+        <BackLink a="">Inicio</BackLink>
+        <ScreenTitle>Ya no está</ScreenTitle>
+        <p>Esta acción se descartó, o se envió hace más de un día.</p>
+      </>
+    )
+  }
+  const isOwn = accion.repartidor === sesion.repartidor
+  return (
+    <>
+      <BackLink a="">Inicio</BackLink>
+      <ScreenTitle>{nameOfAction(accion)}</ScreenTitle>
+      <p>
+        Guía{' '}
+        <a class="codigo" href={`#/guia/${accion.guia}`}>
+          {inGroups(accion.guia)}
+        </a>
+        , a las {horaDe(accion.ocurrido_en, accion.zona)}.
+      </p>
+      <p class="estado">{statusOfAction(accion, sending, sesion.repartidor, isOnline, sesion.isActive)}</p>
+      {!isOwn && accion.situacion !== 'enviada' && (
+        <p class="nota">La hizo {accion.nombre}. Nadie más puede enviarla: se envía cuando entre en este teléfono.</p>
+      )}
+      <ActionContent accion={accion} />
+      {accion.falla && <Refusal accion={accion} />}
+      {accion.situacion === 'atencion' && isOwn && <Remedies accion={accion} />}
+      {isOwn && isDiscardable(accion) && (
+        <button type="button" class="peligro" onClick={() => setIsAsking(true)}>
+          Descartar
+        </button>
+      )}
+      {isAsking && (
+        <ConfirmDialog
+          titulo="¿Descartar esta acción?"
+          yes="Descartar"
+          no="Conservarla"
+          onClose={() => setIsAsking(false)}
+          onAccept={() =>
+            runExclusively(() => discardAction(orden)).then(() => {
+              // The deleted action may have held back other actions, which are now sent.
+              sendNow()
+              goTo('', true)
+            })
+          }
+        >
+          <p>No quedará registrada en ninguna parte{accion.fotos.length > 0 && ', y sus fotos se borran'}.</p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}
+
+/** Buttons for an action that the server refused. */
+function Remedies({ accion }: { accion: CourierAction }) {
+  const { orden, guia, falla, entrega } = accion
+  const resetForRetry = () => ({ situacion: 'pendiente' as const, falla: null, noAntesDe: 0, resubida: false })
+  return (
+    <>
+      {falla?.takenEstado && <TakeFirst accion={accion} takenEstado={falla.takenEstado} />}
+      {entrega && (
+        <button
+          type="button"
+          class={falla?.takenEstado ? '' : 'principal'}
+          onClick={() => runExclusively(() => reopenEntrega(orden)).then(() => goTo(`guia/${guia}/entregar`, true))}
+        >
+          Corregir
+        </button>
+      )}
+      <button type="button" onClick={() => runExclusively(() => changeAction(orden, resetForRetry))}>
+        Intentar otra vez
+      </button>
+    </>
+  )
+}
+
+/**
+ * Button for a courier who had the parcel but never reported taking it. It adds that step, and sends the refused action
+ * again.
+ */
+function TakeFirst({ accion: { orden, guia }, takenEstado }: { accion: CourierAction; takenEstado: Estado }) {
+  return (
+    <button
+      type="button"
+      class="principal"
+      onClick={() => runExclusively(() => insertTakeBefore(orden, takenEstado)).then(() => goTo(`guia/${guia}`, true))}
+    >
+      La tenía yo: {STEP_LABELS[takenEstado].toLowerCase()}, y enviarlo otra vez
+    </button>
+  )
+}
+
+function ActionContent({ accion: { evento, entrega, fotos, firma } }: { accion: CourierAction }) {
+  const parts = [
+    evento?.motivo && REASON_NAMES[evento.motivo],
+    entrega && `Recibió ${entrega.recibido_por.nombre}`,
+    fotos.length > 0 && (fotos.length === 1 ? '1 foto' : `${fotos.length} fotos`),
+    firma && 'firma',
+    entrega?.sin_firma && `sin firma: ${DESCRIPCIONES_DE_SIN_FIRMA[entrega.sin_firma].toLowerCase()}`,
+    evento?.descripcion ?? entrega?.descripcion,
+  ].filter(Boolean)
+  return parts.length > 0 ? <p class="suave">{parts.join(' · ')}</p> : null
+}
+
+function Refusal({ accion: { falla, fotos, firma, entrega } }: { accion: CourierAction }) {
+  const numero = fotos.findIndex(({ imagen }) => imagen === falla!.imagen)
+  const refusedImage =
+    numero >= 0 ? `la foto ${numero + 1}` : falla!.imagen && firma?.imagen === falla!.imagen ? 'la firma' : null
+  return (
+    <div class="nota mal">
+      <p>
+        <strong>{falla!.titulo}</strong>
+        {refusedImage && ` (${refusedImage})`}
+      </p>
+      {falla!.detalle && <p>{falla!.detalle}</p>}
+      {falla!.errores.map((error) => (
+        <p key={error}>{error}</p>
+      ))}
+      <p>
+        {entrega
+          ? 'Corríjala, inténtelo otra vez, o descártela si ya no vale.'
+          : 'Inténtelo otra vez, o descártelo y registre lo que corresponda.'}
+      </p>
+      {CENTRAL && (
+        <p>
+          <CallCentral />
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+import { useEffect, useState } from 'preact/hooks'
+import { AvisoDeFalla, conFalla } from '../faults.tsx'
+import { shrinkFoto, UnreadableFoto } from '../fotos.ts'
+import type { StoredImage } from '../store/base.ts'
+import { fotoTime } from '../time.ts'
+
+const MAX_FOTOS = 10
+
+/** Photo on the screen; `leer` returns its image. */
+export interface TakenFoto {
+  id: string
+  leer: () => Promise<Blob | undefined>
+}
+
+interface TakeFotosOptions {
+  guia: string
+  /** Returns the current number of photos. */
+  countFotos: () => number
+  /** Stores a photo. */
+  addFoto: (foto: StoredImage) => Promise<void> | void
+  /** Shows why there is no photo; undefined clears the message. */
+  fail: (causa: unknown) => void
+}
+
+/**
+ * Takes photos and reduces their size, one after another. `preparing` is the number of photos that are not ready yet.
+ */
+export function useFotos({ guia, countFotos, addFoto, fail }: TakeFotosOptions) {
+  const [preparing, setPreparing] = useState(0)
+  const takeFotos = async (input: HTMLInputElement) => {
+    const archivos = [...(input.files ?? [])]
+    input.value = ''
+    fail(undefined)
+    setPreparing((n) => n + archivos.length)
+    for (const archivo of archivos) {
+      try {
+        const [blob, capturado_en] = [await shrinkFoto(archivo), await fotoTime(archivo)]
+        if (countFotos() < MAX_FOTOS) await addFoto({ id: crypto.randomUUID(), guia, blob, capturado_en })
+      } catch (causa) {
+        fail(causa)
+      }
+      setPreparing((n) => n - 1)
+    }
+  }
+  return { preparing, takeFotos }
+}
+
+/** Returns the message for the courier about a photo that cannot be used; undefined for any other error. */
+export const explainFoto = (causa: unknown) => (causa instanceof UnreadableFoto ? causa.message : undefined)
+
+/** Field for up to 10 photos. */
+export function Fotos(props: {
+  de: string
+  fotos: readonly TakenFoto[]
+  preparing: number
+  takeFotos: (input: HTMLInputElement) => void
+  removeFoto: (id: string) => void
+  falla?: string | undefined
+}) {
+  const { de, fotos, preparing, takeFotos, removeFoto, falla } = props
+  return (
+    <fieldset>
+      <legend>
+        Fotos <small>({de})</small>
+      </legend>
+      <ul class="fotos">
+        {fotos.map(({ id, leer }, i) => (
+          <Foto key={id} leer={leer} numero={i + 1} onRemove={() => removeFoto(id)} />
+        ))}
+      </ul>
+      {fotos.length < MAX_FOTOS && (
+        <label class="boton">
+          <input
+            class="oculto"
+            type="file"
+            accept="image/*"
+            capture="environment"
+            {...conFalla('fotos', falla)}
+            onChange={({ currentTarget }) => takeFotos(currentTarget)}
+          />
+          {fotos.length === 0 ? 'Tomar foto' : 'Otra foto'}
+        </label>
+      )}
+      <AvisoDeFalla de="fotos">{falla}</AvisoDeFalla>
+      <p class="suave" role="status">
+        {preparing > 0 && 'Preparando la foto…'}
+      </p>
+    </fieldset>
+  )
+}
+
+function Foto({ leer, numero, onRemove }: { leer: TakenFoto['leer']; numero: number; onRemove: () => void }) {
+  const [direccion, setImageUrl] = useState<string>()
+  useEffect(() => {
+    let url: string | undefined
+    let isMounted = true
+    leer().then((blob) => {
+      if (!blob || !isMounted) return
+      url = URL.createObjectURL(blob)
+      setImageUrl(url)
+    })
+    return () => {
+      isMounted = false
+      if (url) URL.revokeObjectURL(url)
+    }
+  }, [])
+  return (
+    <li>
+      {direccion && <img src={direccion} alt={`Foto ${numero}`} />}
+      <button type="button" onClick={onRemove} aria-label={`Quitar la foto ${numero}`}>
+        Quitar
+      </button>
+    </li>
+  )
+}

@@ -1,0 +1,12 @@
+// Screens that load after the first one, as one file.
+export { ActionDetail } from './action.tsx'
+export { Deliver } from './deliver.tsx'
+export { DoneScreen } from './done.tsx'
+export { Guia } from './guia.tsx'
+export { LoteDone } from './lote.tsx'
+export { Mark } from './mark.tsx'
+export { MoreScreen } from './more.tsx'
+export { Scan } from './scan.tsx'
+export { SearchScreen } from './search.tsx'
+export { StepScreen } from './step.tsx'
+export { Hoy } from './today.tsx'

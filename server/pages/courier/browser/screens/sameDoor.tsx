@@ -1,0 +1,316 @@
+import { useState } from 'preact/hooks'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { distanceBetween, type Point } from '../../../../platform/maps/point.ts'
+import { AvisoDeFalla, conFalla } from '../faults.tsx'
+import { dispatchRows, formatDistance, isCarried } from '../list.ts'
+import {
+  type Comparison,
+  compareDoors,
+  confirmedPoint,
+  doorOf,
+  isSameDestinatario,
+  isSameReceiver,
+  type OtherParcel,
+  type Receiver,
+  renameInOther,
+} from '../sameDoor.ts'
+import { readActions } from '../store/actions.ts'
+import type { EntregaDraft } from '../store/base.ts'
+import { readGuiasOf } from '../store/guias.ts'
+import { type GuiaDeReparto, type PoliticaDeEvidencia, RELATION_NAMES } from '../vocabulary.ts'
+import { ConfirmDialog } from './pieces.tsx'
+
+/**
+ * Distance from the confirmed place, in metres, above which the page asks the courier before a parcel is handed over.
+ */
+const FAR_M = 300
+
+/** Parcel that may be handed over with the parcel of the form. */
+interface Candidate {
+  guia: string
+  titulo: string
+  direccion: string
+  datos: GuiaDeReparto
+  comparison: Exclude<Comparison, 'otra'>
+  /** True if the parcel of the form has the same recipient. */
+  isForSamePerson: boolean
+  point: Point | null
+}
+
+/** Parcel of the form, and the parcels that may be handed over with it. */
+export interface AtDoor {
+  destinatario: string | null
+  point: Point | null
+  /** Evidence that the merchant needs; undefined if the phone does not know. */
+  politica: PoliticaDeEvidencia | undefined
+  candidates: Candidate[]
+}
+
+/** Reads what the phone knows of a parcel's door and of the other parcels that the courier carries. */
+export async function readDoor(repartidor: string, guia: string): Promise<AtDoor> {
+  const [guias, actions] = await Promise.all([readGuiasOf(repartidor), readActions()])
+  const rows = dispatchRows(guias, actions)
+  const formRow = rows.find((row) => row.guia === guia)
+  const propia = formRow && doorOf(formRow)
+  const candidates = rows.flatMap((row): Candidate[] => {
+    const door = row.guia !== guia && isCarried(row) ? doorOf(row) : null
+    if (!propia || !door) return []
+    const comparison = compareDoors(propia, door)
+    if (comparison === 'otra') return []
+    const { titulo, heading, datos } = row
+    const isForSamePerson = isSameDestinatario(formRow.datos!, datos!)
+    const { direccion } = heading!
+    return [{ guia: row.guia, titulo, direccion, datos: datos!, comparison, isForSamePerson, point: door.point }]
+  })
+  const datos = formRow?.datos
+  return {
+    destinatario: datos?.destinatario ?? null,
+    point: datos ? confirmedPoint(datos) : null,
+    politica: datos?.evidencia,
+    candidates,
+  }
+}
+
+/**
+ * Returns the candidates that are handed over with the form's parcel. They are selected and, if a confirmed place is
+ * missing, confirmed by the courier.
+ */
+export const includedParcels = ({ otherParcels }: EntregaDraft, { candidates }: AtDoor) =>
+  candidates.flatMap((candidate) => {
+    const other = otherParcels.find(({ guia }) => guia === candidate.guia)
+    return other && (candidate.comparison === 'misma' || other.wasAsked) ? [{ other, candidate }] : []
+  })
+
+/** Returns the metres to a parcel's confirmed place if the courier is far from it; null if near or unknown. */
+export function farDistance(here: Point | undefined, lugar: Point | null): number | null {
+  const distance = here && lugar ? distanceBetween(here, lugar) : null
+  return distance !== null && distance > FAR_M ? distance : null
+}
+
+/** Fields of a receiver: name and relation to the recipient. */
+export function ReceiverFields(props: {
+  /** Suffix of the ids of these fields, which makes them unique on the page. */
+  suffix: string
+  valor: Receiver
+  destinatario: string | null
+  /** Text of the button that fills in the recipient. */
+  offer: (destinatario: string) => string
+  labels: { nombre: string; relacion: string; noRelation: string }
+  fallas: { nombre: string | undefined; relacion?: string | undefined }
+  onRename: (nombre: string) => void
+  onRelation: (relacion: string) => void
+  onDestinatario: (nombre: string) => void
+}) {
+  const { suffix, valor, destinatario, offer, labels, fallas, onRename, onRelation, onDestinatario } = props
+  const [nombre, relacion] = [`nombre${suffix}`, `relacion${suffix}`]
+  return (
+    <>
+      {destinatario && valor.nombre !== destinatario && (
+        <button type="button" onClick={() => onDestinatario(destinatario)}>
+          {offer(destinatario)}
+        </button>
+      )}
+      <label for={nombre}>{labels.nombre}</label>
+      <input
+        id={nombre}
+        type="text"
+        autocomplete="off"
+        autocapitalize="words"
+        maxLength={120}
+        {...conFalla(nombre, fallas.nombre)}
+        value={valor.nombre}
+        onInput={({ currentTarget }) => onRename(currentTarget.value)}
+      />
+      <AvisoDeFalla de={nombre}>{fallas.nombre}</AvisoDeFalla>
+      <label for={relacion}>{labels.relacion}</label>
+      <select
+        id={relacion}
+        {...conFalla(relacion, fallas.relacion)}
+        value={valor.relacion}
+        onChange={({ currentTarget }) => onRelation(currentTarget.value)}
+      >
+        <option value="">{labels.noRelation}</option>
+        {Object.entries(RELATION_NAMES).map(([item, label]) => (
+          <option key={item} value={item}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <AvisoDeFalla de={relacion}>{fallas.relacion}</AvisoDeFalla>
+    </>
+  )
+}
+
+type OtherFaults = Readonly<Partial<Record<string, string>>>
+
+/**
+ * Other parcels of the door. The page offers the parcels with the same door, and asks the courier if a confirmed place
+ * is missing.
+ */
+export function OtherParcels(props: {
+  draft: EntregaDraft
+  door: AtDoor
+  here: Point | undefined
+  fallas: OtherFaults
+  onChange: (change: (parcels: readonly OtherParcel[]) => OtherParcel[]) => void
+}) {
+  const { draft, door, here, fallas, onChange } = props
+  const included = includedParcels(draft, door)
+  const doubtful = door.candidates.filter(
+    ({ guia, comparison }) => comparison === 'dudosa' && !included.some(({ other }) => other.guia === guia),
+  )
+  const offered = door.candidates.filter((item) => !doubtful.includes(item))
+  const lostParcels = draft.otherParcels.filter(({ guia }) => !door.candidates.some((item) => item.guia === guia))
+  const removeParcel = (guia: string) => onChange((parcels) => parcels.filter((item) => item.guia !== guia))
+  const includeParcel = (guia: string, wasAsked: boolean) =>
+    onChange((parcels) => [
+      ...parcels.filter((item) => item.guia !== guia),
+      { guia, nombre: null, relacion: '', wasAsked },
+    ])
+  return (
+    <>
+      {(offered.length > 0 || lostParcels.length > 0) && (
+        <fieldset>
+          <legend>También en esta puerta</legend>
+          {lostParcels.map(({ guia }) => (
+            <p key={guia} class="nota" role="status">
+              La guía {inGroups(guia)} ya no va con esta entrega: cambió mientras tanto.{' '}
+              <a href={`#/guia/${guia}`}>Vea cómo está</a>
+            </p>
+          ))}
+          {offered.length > 0 && (
+            <p class="suave">Cada paquete que marque tiene su propia prueba, con estas fotos y esta nota.</p>
+          )}
+          {offered.map((candidate) => {
+            const { guia } = candidate
+            const other = included.find((item) => item.other.guia === guia)?.other
+            return (
+              <div key={guia} class="otra">
+                <label class="marcable">
+                  <input
+                    type="checkbox"
+                    checked={other !== undefined}
+                    onChange={({ currentTarget: { checked } }) =>
+                      checked ? includeParcel(guia, false) : removeParcel(guia)
+                    }
+                  />
+                  <Paquete candidate={candidate} />
+                </label>
+                {other && (
+                  <OtherReceiver
+                    other={other}
+                    candidate={candidate}
+                    draft={draft}
+                    far={farDistance(here, candidate.point)}
+                    fallas={fallas}
+                    onChange={(changed) =>
+                      onChange((parcels) => parcels.map((item) => (item.guia === guia ? changed : item)))
+                    }
+                  />
+                )}
+              </div>
+            )
+          })}
+        </fieldset>
+      )}
+      {doubtful.length > 0 && <DoubtfulParcels candidates={doubtful} onInclude={(guia) => includeParcel(guia, true)} />}
+    </>
+  )
+}
+
+/** Parcels that may have the same door. Only the courier can tell. */
+function DoubtfulParcels({
+  candidates,
+  onInclude,
+}: {
+  candidates: readonly Candidate[]
+  onInclude: (guia: string) => void
+}) {
+  const [askedCandidate, setAskedCandidate] = useState<Candidate | null>(null)
+  return (
+    <>
+      <fieldset>
+        <legend>¿Son también de esta puerta?</legend>
+        <p class="suave">
+          Coincide la dirección escrita o el teléfono, pero falta un lugar confirmado. Solo usted puede decirlo.
+        </p>
+        {candidates.map((candidate) => (
+          <div key={candidate.guia} class="otra">
+            <Paquete candidate={candidate} />
+            <button
+              type="button"
+              aria-label={`Entregar aquí también el de ${candidate.titulo}, guía ${inGroups(candidate.guia)}`}
+              onClick={() => setAskedCandidate(candidate)}
+            >
+              Entregar aquí también
+            </button>
+          </div>
+        ))}
+      </fieldset>
+      {askedCandidate && (
+        <ConfirmDialog
+          titulo="¿Este paquete va a esta misma puerta?"
+          yes="Sí, es esta puerta"
+          no="No, es otra puerta"
+          onClose={() => setAskedCandidate(null)}
+          onAccept={() => onInclude(askedCandidate.guia)}
+        >
+          <Paquete candidate={askedCandidate} />
+          <p>Falta un lugar confirmado con que comprobarlo. Varias casas pueden tener la misma dirección.</p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}
+
+const Paquete = ({ candidate: { guia, titulo, direccion, datos } }: { candidate: Candidate }) => (
+  <span class="paquete">
+    <strong>{titulo}</strong> <small class="codigo">{inGroups(guia)}</small>{' '}
+    <small>{[titulo === direccion ? null : direccion, datos.contenido].filter(Boolean).join(' · ')}</small>
+  </span>
+)
+
+function OtherReceiver(props: {
+  other: OtherParcel
+  candidate: Candidate
+  draft: EntregaDraft
+  far: number | null
+  fallas: OtherFaults
+  onChange: (changed: OtherParcel) => void
+}) {
+  const { other, candidate, draft, far, fallas, onChange } = props
+  const { guia, datos, isForSamePerson } = candidate
+  const { destinatario } = datos
+  const isSamePerson = isSameReceiver(other, draft)
+  return (
+    <>
+      {far !== null && (
+        <p class="lugar lejos" role="status">
+          <strong>Está a {formatDistance(far)} del lugar confirmado de este paquete.</strong>
+        </p>
+      )}
+      <ReceiverFields
+        suffix={`-${guia}`}
+        valor={{ nombre: other.nombre ?? draft.nombre, relacion: other.relacion }}
+        destinatario={destinatario}
+        offer={(nombre) => `Lo recibe ${nombre}`}
+        labels={{
+          nombre: 'Quién lo recibe',
+          relacion: `Quién es para ${destinatario ?? 'quien espera este paquete'}`,
+          noRelation: isForSamePerson && isSamePerson ? 'Lo mismo que arriba' : 'Elija',
+        }}
+        fallas={{ nombre: fallas[`nombre-${guia}`], relacion: fallas[`relacion-${guia}`] }}
+        onRename={(nuevo) => onChange(renameInOther(other, nuevo, draft.nombre))}
+        onRelation={(relacion) => onChange({ ...other, relacion })}
+        onDestinatario={(nombre) =>
+          onChange({ ...renameInOther(other, nombre, draft.nombre), relacion: 'destinatario' })
+        }
+      />
+      {!isSamePerson && (draft.trazos || draft.documento.trim()) && (
+        <p class="nota">
+          La firma y el documento son de otra persona: este paquete va sin ellos. Si los necesita, entréguelo aparte.
+        </p>
+      )}
+    </>
+  )
+}

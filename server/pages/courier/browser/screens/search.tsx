@@ -1,0 +1,104 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { parseGuiaCode } from '../codes.ts'
+import { AvisoDeFalla, conFalla } from '../faults.tsx'
+import { goTo } from '../hooks.ts'
+import { buscar, countEstados, type DispatchRow, searchView } from '../list.ts'
+import type { Sesion } from '../store/base.ts'
+import { storeWithoutData } from '../store/guias.ts'
+import { ESTADO_NAMES, type Estado } from '../vocabulary.ts'
+import { BackLink } from './pieces.tsx'
+import { RowText, rememberGuia, useReturnFocus, useRows } from './row.tsx'
+
+/** Screen that finds a guide on the phone by its words, its code and its state, or opens one by its code. */
+export function SearchScreen({ sesion }: { sesion: Sesion }) {
+  const rows = useRows(sesion)
+  const [, redraw] = useState(0)
+  const [falla, setFailure] = useState('')
+  const updateView = (change: Partial<typeof searchView>) => {
+    Object.assign(searchView, change)
+    setFailure('')
+    redraw((n) => n + 1)
+  }
+  const campo = useRef<HTMLInputElement>(null)
+  const listo = rows !== undefined
+  useEffect(() => {
+    if (listo && !searchView.ultima) campo.current!.focus()
+  }, [listo])
+  useReturnFocus(listo)
+  if (!rows) return null
+  const foundRows = buscar(rows, searchView.searchText)
+  const shownRows = foundRows.filter(({ estado }) => searchView.estado === null || estado === searchView.estado)
+  const openGuia = async (evento: SubmitEvent) => {
+    evento.preventDefault()
+    const guia = parseGuiaCode(searchView.searchText) ?? (shownRows.length === 1 ? shownRows[0]!.guia : undefined)
+    if (!guia)
+      return setFailure(shownRows.length > 1 && searchView.searchText ? '' : explainNoGuia(searchView.searchText))
+    await storeWithoutData(sesion.repartidor, guia, false)
+    updateView({ searchText: '' })
+    rememberGuia(guia)
+    goTo(`guia/${guia}`)
+  }
+  return (
+    <>
+      <BackLink a="">Inicio</BackLink>
+      <h1>Buscar</h1>
+      <form onSubmit={openGuia} noValidate>
+        <label for="guia">Código, nombre o dirección</label>
+        <div class="con-boton">
+          <input
+            ref={campo}
+            id="guia"
+            type="search"
+            enterkeyhint="search"
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={60}
+            value={searchView.searchText}
+            onInput={({ currentTarget }) => updateView({ searchText: currentTarget.value })}
+            {...conFalla('guia', falla)}
+          />
+          <button type="submit">Abrir</button>
+        </div>
+        <AvisoDeFalla de="guia">{falla}</AvisoDeFalla>
+      </form>
+      <Filters rows={foundRows} onChoose={(estado) => updateView({ estado })} />
+      <p class="suave" role="status">
+        {shownRows.length < rows.length && `Se ven ${shownRows.length} de ${rows.length}.`}
+      </p>
+      <ul class="lista">
+        {shownRows.map((row) => (
+          <li key={row.guia}>
+            <a id={`g-${row.guia}`} href={`#/guia/${row.guia}`} onClick={() => rememberGuia(row.guia)}>
+              <RowText row={row} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function Filters({ rows, onChoose }: { rows: readonly DispatchRow[]; onChoose: (estado: Estado | null) => void }) {
+  const estados = countEstados(rows)
+  if (estados.length < 2 && searchView.estado === null) return null
+  const filterButton = (estado: Estado | null, label: string) => (
+    <button type="button" aria-pressed={searchView.estado === estado} onClick={() => onChoose(estado)}>
+      {label}
+    </button>
+  )
+  return (
+    <fieldset class="filtros">
+      <legend class="oculto">Por estado</legend>
+      {filterButton(null, `Todas ${rows.length}`)}
+      {estados.map(([estado, count]) => filterButton(estado, `${ESTADO_NAMES[estado]} ${count}`))}
+    </fieldset>
+  )
+}
+
+function explainNoGuia(texto: string) {
+  const largo = texto.replace(/[\s-]/g, '').length
+  if (largo === 0) return 'Escriba las 12 letras y números de la etiqueta.'
+  if (!/\d/.test(texto)) return 'Nada en la lista dice eso.'
+  if (largo !== 12) return `Una guía tiene 12 letras y números; aquí hay ${largo}.`
+  return 'Esa guía no puede existir: alguna letra está cambiada. Compárela con la etiqueta.'
+}

@@ -1,0 +1,220 @@
+import type { RefObject } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { AvisoDeFalla, conFalla, useFaults } from '../faults.tsx'
+import { goTo, usePosition } from '../hooks.ts'
+import { diaDe } from '../list.ts'
+import { enqueue } from '../store/actions.ts'
+import { isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
+import {
+  DANGEROUS_ESTADOS,
+  dayWords,
+  type Estado,
+  type Motivo,
+  pasoA,
+  REASON_NAMES,
+  STEP_LABELS,
+} from '../vocabulary.ts'
+import { explainFoto, Fotos, useFotos } from './fotos.tsx'
+import { BackLink, ConfirmDialog, ScreenTitle } from './pieces.tsx'
+
+/** Message for a phone without free storage. */
+export const NO_SPACE =
+  'El teléfono no tiene espacio. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
+
+const DIA_MS = 24 * 3_600_000
+/**
+ * Days that the recipient may ask for, by the phone's calendar. If the server's first possible day is later, the server
+ * takes that day.
+ */
+const DIAS = { desde: () => diaDe(Date.now() + DIA_MS), hasta: () => diaDe(Date.now() + 30 * DIA_MS) }
+const isValidDay = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
+
+/** Photos of a step that the screen shows. */
+function useStepFotos(guia: string, fail: (fallas: { fotos?: string }) => void) {
+  const currentFotos = useRef<StoredImage[]>([])
+  const [fotos, setFotos] = useState<readonly StoredImage[]>([])
+  const keepFotos = (newFotos: StoredImage[]) => {
+    currentFotos.current = newFotos
+    setFotos(newFotos)
+  }
+  const { preparing, takeFotos } = useFotos({
+    guia,
+    countFotos: () => currentFotos.current.length,
+    addFoto: (foto) => keepFotos([...currentFotos.current, foto]),
+    fail: (causa) =>
+      fail(causa === undefined ? {} : { fotos: explainFoto(causa) ?? 'No se pudo tomar la foto. Pruebe otra vez.' }),
+  })
+  const removeFoto = (id: string) => keepFotos(currentFotos.current.filter((foto) => foto.id !== id))
+  return { fotos, preparing, takeFotos, removeFoto }
+}
+
+/** Returns the first fault of the form, if it has one. */
+function findStepFault(
+  estado: Estado | null,
+  { motivo, dia, descripcion }: { motivo: Motivo | null; dia: string | null; descripcion: string },
+) {
+  const motivos = estado ? pasoA(estado).motivos : []
+  if (motivos.length > 0 && !motivo) return { motivo: 'Elija el motivo.' }
+  if (motivo === 'reprogramado' && dia !== null && !isValidDay(dia))
+    return { dia: `Elija un día, desde mañana hasta el ${dayWords(DIAS.hasta())}, o marque que no lo dijo.` }
+  if (motivo === 'otro' && !descripcion) return { nota: 'Escriba en la nota qué pasó.' }
+  if (!estado && !descripcion) return { nota: 'Escriba la nota.' }
+  return undefined
+}
+
+/**
+ * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.
+ * @param estado null for a note without a change of state
+ */
+export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
+  const [motivo, setReason] = useState<Motivo | null>(null)
+  const [hasNoDay, setHasNoDay] = useState(false)
+  const [fallas, fail] = useFaults<'motivo' | 'dia' | 'nota' | 'fotos' | 'todo'>()
+  const [isAsking, setIsAsking] = useState(false)
+  const nota = useRef<HTMLTextAreaElement>(null)
+  const dia = useRef<HTMLInputElement>(null)
+  const isSaving = useRef(false)
+  const { fotos, preparing, takeFotos, removeFoto } = useStepFotos(guia, fail)
+  const { point } = usePosition(false)
+  const readFormValues = () => ({
+    motivo,
+    dia: motivo === 'reprogramado' && !hasNoDay ? dia.current!.value : null,
+    descripcion: nota.current!.value.replace(/\s+/g, ' ').trim(),
+  })
+  const confirm = (evento: SubmitEvent) => {
+    evento.preventDefault()
+    const fault = findStepFault(estado, readFormValues())
+    if (fault) return fail(fault)
+    if (isSaving.current || preparing > 0) return
+    if (estado && DANGEROUS_ESTADOS.includes(estado)) setIsAsking(true)
+    else storeStep()
+  }
+  const storeStep = async () => {
+    isSaving.current = true
+    try {
+      const { repartidor, nombre } = sesion
+      const { dia: fecha, descripcion } = readFormValues()
+      const evento = {
+        ...(motivo ? { motivo } : {}),
+        ...(fecha === null ? {} : { fecha }),
+        ...(descripcion ? { descripcion } : {}),
+        ...(point ? { lat: point.lat, lng: point.lng } : {}),
+      }
+      const attachments = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
+      await enqueue([{ repartidor, nombre, guia, estado, evento, ...attachments }], Date.now(), null, fotos)
+      goTo(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
+    } catch (error) {
+      isSaving.current = false
+      fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'No se pudo guardar en el teléfono. Pruebe otra vez.' })
+    }
+  }
+  return (
+    <form onSubmit={confirm} noValidate>
+      <BackLink a={`guia/${guia}`}>
+        <span class="codigo">{inGroups(guia)}</span>
+      </BackLink>
+      <ScreenTitle>{estado ? STEP_LABELS[estado] : 'Anotar algo'}</ScreenTitle>
+      {estado && <ReasonPicker estado={estado} falla={fallas.motivo} onChoose={setReason} />}
+      {motivo === 'reprogramado' && (
+        <OtherDay campo={dia} falla={fallas.dia} hasNoDay={hasNoDay} onNoDay={setHasNoDay} />
+      )}
+      {estado === 'intento_fallido' && (
+        <Fotos
+          de="si ayudan"
+          falla={fallas.fotos}
+          fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
+          preparing={preparing}
+          takeFotos={takeFotos}
+          removeFoto={removeFoto}
+        />
+      )}
+      <Nota campo={nota} label={estado ? 'Nota (si hace falta)' : 'Nota'} falla={fallas.nota} />
+      <div class="barra pegada">
+        <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
+        <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
+          {estado ? 'Registrar' : 'Guardar la nota'}
+        </button>
+      </div>
+      {isAsking && estado && (
+        <StepQuestion guia={guia} estado={estado} onClose={() => setIsAsking(false)} onAccept={storeStep} />
+      )}
+    </form>
+  )
+}
+
+function ReasonPicker(props: { estado: Estado; falla: string | undefined; onChoose: (motivo: Motivo) => void }) {
+  const { motivos } = pasoA(props.estado)
+  if (motivos.length === 0) return null
+  return (
+    <div class="grupo" role="radiogroup" aria-labelledby="porque" {...conFalla('motivo', props.falla)}>
+      <h2 id="porque">¿Por qué?</h2>
+      {motivos.map((reason) => (
+        <label key={reason} class="opcion">
+          <input type="radio" name="motivo" value={reason} onChange={() => props.onChoose(reason)} />{' '}
+          {REASON_NAMES[reason]}
+        </label>
+      ))}
+      <AvisoDeFalla de="motivo">{props.falla}</AvisoDeFalla>
+    </div>
+  )
+}
+
+/** Field for the day that the recipient asks for. */
+function OtherDay(props: {
+  campo: RefObject<HTMLInputElement | null>
+  falla: string | undefined
+  hasNoDay: boolean
+  onNoDay: (hasNoDay: boolean) => void
+}) {
+  const { campo, falla, hasNoDay, onNoDay } = props
+  return (
+    <>
+      <label for="dia">¿Qué día lo quiere?</label>
+      <input
+        id="dia"
+        ref={campo}
+        type="date"
+        min={DIAS.desde()}
+        max={DIAS.hasta()}
+        disabled={hasNoDay}
+        {...conFalla('dia', falla)}
+      />
+      <AvisoDeFalla de="dia">{falla}</AvisoDeFalla>
+      <label class="opcion">
+        <input type="checkbox" checked={hasNoDay} onChange={({ currentTarget }) => onNoDay(currentTarget.checked)} /> No
+        dijo qué día
+      </label>
+    </>
+  )
+}
+
+function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; label: string; falla: string | undefined }) {
+  const { campo, label, falla } = props
+  return (
+    <>
+      <label for="nota">{label}</label>
+      <textarea
+        id="nota"
+        ref={campo}
+        rows={2}
+        maxLength={300}
+        aria-invalid={falla ? true : undefined}
+        aria-describedby="falla-nota nota-ayuda"
+      />
+      <AvisoDeFalla de="nota">{falla}</AvisoDeFalla>
+      <p id="nota-ayuda" class="suave">
+        El comercio la lee.
+      </p>
+    </>
+  )
+}
+
+function StepQuestion(props: { guia: string; estado: Estado; onClose: () => void; onAccept: () => void }) {
+  const paso = STEP_LABELS[props.estado]
+  return (
+    <ConfirmDialog titulo={`¿${paso}?`} yes={paso} no="No, volver" onClose={props.onClose} onAccept={props.onAccept}>
+      <p>Es la guía {inGroups(props.guia)}, y desde aquí no se puede deshacer.</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,228 @@
+// Actions of couriers on the phone, until the server has them.
+import type { Point } from '../../../../platform/maps/point.ts'
+import { headingOf } from '../heading.ts'
+import { pointOf } from '../stops.ts'
+import { type Estado, type GuiaDeReparto, isFinalEstado, stepsAfter, takesPaquete } from '../vocabulary.ts'
+import {
+  type CourierAction,
+  deleteImages,
+  openPhoneDatabase,
+  type StoredImage,
+  type StoreTransaction,
+  writeStore,
+} from './base.ts'
+
+/** Returns all actions, in the order in which they are sent. */
+export const readActions = async () => (await openPhoneDatabase()).getAll('acciones')
+/** Returns an action by its number; undefined if it no longer exists. */
+export const readAction = async (orden: number) => (await openPhoneDatabase()).get('acciones', orden)
+/** Returns an image by its id; undefined if it no longer exists. */
+export const readImage = async (id: string) => (await openPhoneDatabase()).get('imagenes', id)
+
+/** Fields of a new action; {@link enqueue} fills in the other fields. */
+export type NewAction = Pick<
+  CourierAction,
+  'repartidor' | 'nombre' | 'guia' | 'estado' | 'evento' | 'entrega' | 'fotos' | 'firma' | 'trazos'
+>
+
+/**
+ * Stores actions in one transaction, each with its time. The phone's clock is corrected by the known difference from
+ * the server's clock. The time is never before the guide's earlier actions, nor before the phone last got the guide
+ * from the server. The server would otherwise take the action for a late scan.
+ * @param ahora time by the phone's clock, in milliseconds since the epoch
+ * @param fixedTime time of the actions in ISO 8601, if it is already fixed
+ * @param images images to store with the actions
+ */
+export const enqueue = (
+  newActions: readonly NewAction[],
+  ahora: number,
+  fixedTime: string | null = null,
+  images: readonly StoredImage[] = [],
+) =>
+  writeStore(async (tx) => {
+    const clockOffset = (await tx.objectStore('ajustes').get('desfase')) as number | undefined
+    for (const image of images) await tx.objectStore('imagenes').put(image)
+    for (const newAction of newActions) await addAction(tx, newAction, ahora + (clockOffset ?? 0), fixedTime)
+  })
+
+async function addAction(tx: StoreTransaction, newAction: NewAction, ahora: number, fixedTime: string | null) {
+  const [guiaActions, storedGuia] = await Promise.all([
+    tx.objectStore('acciones').index('guia').getAll(newAction.guia),
+    tx.objectStore('guias').get(newAction.guia),
+  ])
+  const earlierTimes = guiaActions.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
+  const instant = Math.max(ahora, storedGuia?.serverReadAt ?? 0, ...earlierTimes)
+  if (newAction.entrega) await tx.objectStore('borradores').delete(newAction.guia)
+  const fullAction: Omit<CourierAction, 'orden'> = {
+    ...newAction,
+    id: crypto.randomUUID(),
+    ocurrido_en: fixedTime ?? new Date(instant).toISOString(),
+    zona: storedGuia?.datos?.zona_horaria ?? null,
+    situacion: 'pendiente',
+    intentos: 0,
+    noAntesDe: 0,
+    resubida: false,
+    falla: null,
+    aplicado: null,
+    terminada: null,
+  }
+  await tx.objectStore('acciones').add(fullAction as CourierAction)
+  const stopPoint = fixedTime === null && pointOfAction(newAction, storedGuia?.datos ?? null)
+  if (stopPoint) await tx.objectStore('ajustes').put(stopPoint, 'desde')
+}
+
+/** States that a courier reports at the guide's destination. */
+const AT_DESTINO: readonly (Estado | null)[] = ['entregado', 'intento_fallido', 'devuelto']
+
+/** Returns the point where an action happened: the phone's position, or else the place to which the guide led. */
+const pointOfAction = ({ estado, entrega, evento }: NewAction, datos: GuiaDeReparto | null): Point | null =>
+  pointOf(entrega) ??
+  pointOf(evento) ??
+  (AT_DESTINO.includes(estado) ? pointOf(headingOf(datos, datos?.estado ?? null)?.lugar) : null)
+
+/** Changes fields of actions in one transaction. Skips actions that no longer exist. */
+export const changeActions = (
+  actions: readonly Pick<CourierAction, 'orden'>[],
+  change: (accion: CourierAction) => Partial<CourierAction>,
+) =>
+  writeStore(async (tx) => {
+    const actionStore = tx.objectStore('acciones')
+    for (const { orden } of actions) {
+      const actual = await actionStore.get(orden)
+      if (actual) await actionStore.put({ ...actual, ...change(actual) })
+    }
+  })
+/** Changes fields of an action; does nothing if it no longer exists. */
+export const changeAction = (orden: number, change: (accion: CourierAction) => Partial<CourierAction>) =>
+  changeActions([{ orden }], change)
+
+/** Action that the server has received, and the guide's state after it as the server reports it. */
+type FinishedAction = Pick<CourierAction, 'orden'> & { aplicado: boolean; estado: Estado; secuencia: number }
+
+/**
+ * Marks actions as received by the server, in one transaction, and deletes their personal data. Also deletes each guide
+ * whose state is final.
+ */
+export const finishActions = (actions: readonly FinishedAction[]) =>
+  writeStore(async (tx) => {
+    for (const action of actions) await finishAction(tx, action)
+  })
+
+async function finishAction(tx: StoreTransaction, { orden, aplicado, estado, secuencia }: FinishedAction) {
+  const actionStore = tx.objectStore('acciones')
+  const actual = await actionStore.get(orden)
+  if (!actual) return
+  const { evento: _evento, entrega: _entrega, ...rest } = actual
+  await deleteImages(
+    tx,
+    [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
+  )
+  await actionStore.put({
+    ...rest,
+    fotos: [],
+    firma: null,
+    trazos: null,
+    situacion: 'enviada',
+    falla: null,
+    aplicado,
+    terminada: Date.now(),
+  })
+  const guias = tx.objectStore('guias')
+  if (isFinalEstado(estado)) return void (await guias.delete(actual.guia))
+  const storedGuia = await guias.get(actual.guia)
+  if (!storedGuia?.datos || storedGuia.datos.secuencia > secuencia) return
+  // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
+  const ajena = takesPaquete(actual.estado) && storedGuia.datos.custodia !== 'propia'
+  const siguientes = estado === storedGuia.datos.estado ? storedGuia.datos.siguientes : stepsAfter(estado)
+  await guias.put({ ...storedGuia, datos: ajena ? null : { ...storedGuia.datos, estado, secuencia, siguientes } })
+}
+
+/**
+ * Inserts before a refused action the missing action with which its courier took the parcel. The refused action and the
+ * guide's later unsent actions follow, in their order and with their times.
+ * @param estado state of the guide after the inserted action
+ */
+export const insertTakeBefore = (orden: number, estado: Estado) =>
+  writeStore(async (tx) => {
+    const actionStore = tx.objectStore('acciones')
+    const actual = await actionStore.get(orden)
+    if (actual?.situacion !== 'atencion') return
+    const { orden: _order, entrega: _entrega, ...rest } = actual
+    const pendiente = { situacion: 'pendiente', intentos: 0, noAntesDe: 0, resubida: false, falla: null } as const
+    const takeAction: Omit<CourierAction, 'orden'> = {
+      ...rest,
+      ...pendiente,
+      id: crypto.randomUUID(),
+      estado,
+      ocurrido_en: new Date(Date.parse(actual.ocurrido_en) - 1).toISOString(),
+      evento: {},
+      fotos: [],
+      firma: null,
+      trazos: null,
+    }
+    const laterActions = (await actionStore.index('guia').getAll(actual.guia)).filter(
+      (action) => action.orden >= orden && action.situacion !== 'enviada' && action.repartidor === actual.repartidor,
+    )
+    await actionStore.add(takeAction as CourierAction)
+    for (const { orden: actionNumber, ...action } of laterActions) {
+      await actionStore.delete(actionNumber)
+      await actionStore.add((actionNumber === orden ? { ...action, ...pendiente } : action) as CourierAction)
+    }
+  })
+
+/** Deletes an action and its images, if the action never left the phone or the server refused it. */
+export const discardAction = (orden: number) =>
+  writeStore(async (tx) => {
+    const actionStore = tx.objectStore('acciones')
+    const actual = await actionStore.get(orden)
+    if (!actual || !isDiscardable(actual)) return
+    await deleteImages(
+      tx,
+      [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
+    )
+    await actionStore.delete(orden)
+  })
+/** Tells whether an action may be deleted: it never left the phone, or the server refused it. */
+export const isDiscardable = ({ situacion, intentos }: CourierAction) =>
+  situacion === 'atencion' || (situacion === 'pendiente' && intentos === 0)
+
+/**
+ * Turns a refused delivery back into a draft with the same data and time. Photos of another draft of the same courier
+ * are added to it.
+ */
+export const reopenEntrega = (orden: number) =>
+  writeStore(async (tx) => {
+    const actionStore = tx.objectStore('acciones')
+    const actual = await actionStore.get(orden)
+    if (actual?.situacion !== 'atencion' || !actual.entrega) return
+    const {
+      recibido_por,
+      descripcion = '',
+      sin_firma = '',
+      lat,
+      lng,
+      precision_m,
+      distancia_avisada_m,
+    } = actual.entrega
+    if (actual.firma) await deleteImages(tx, [actual.firma.imagen])
+    const otro = await tx.objectStore('borradores').get(actual.guia)
+    await tx.objectStore('borradores').put({
+      guia: actual.guia,
+      repartidor: actual.repartidor,
+      fotos: [
+        ...actual.fotos.map(({ imagen: id }) => id),
+        ...(otro?.repartidor === actual.repartidor ? otro.fotos : []),
+      ],
+      otherParcels: [],
+      trazos: actual.trazos,
+      sin_firma,
+      nombre: recibido_por.nombre,
+      documento: recibido_por.documento ?? '',
+      relacion: recibido_por.relacion ?? '',
+      descripcion,
+      ocurrido_en: actual.ocurrido_en,
+      zona: actual.zona,
+      lugar: lat === undefined ? null : { lat, lng, precision_m, distancia_avisada_m },
+    })
+    await actionStore.delete(orden)
+  })

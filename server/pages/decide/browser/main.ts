@@ -1,0 +1,44 @@
+// Script of the page where a recipient decides. It opens the map for another place. Without the script, a link or a
+// description of the place works.
+import type { Point } from '../../../platform/maps/point.ts'
+import { showStatus } from '../../location/browser/form.ts'
+import { prepareMap } from '../../location/browser/openMap.ts'
+import { describePosition, leerZona } from '../../location/browser/words.ts'
+
+const placeForm = document.querySelector<HTMLFormElement>('form[data-lugar]')
+
+/** Prepares the form for another place. Setting the pin clears the link, and typing a link removes the pin. */
+function prepareForm(form: HTMLFormElement) {
+  const campo = (nombre: string) => form.elements.namedItem(nombre) as HTMLInputElement
+  const [lat, lng, enlace] = [campo('lat'), campo('lng'), campo('enlace')]
+  const openButton = document.getElementById('abrir-mapa') as HTMLButtonElement
+  const zona = leerZona(form)
+  const setPoint = (point?: Point) => {
+    lat.value = point ? point.lat.toFixed(7) : ''
+    lng.value = point ? point.lng.toFixed(7) : ''
+    showStatus('envio', '')
+    showStatus('estado-lugar', point ? `El pin está ${describePosition(point, zona) || 'donde lo ve'}.` : '')
+  }
+  const lugar = {
+    point: () => (lat.value ? { lat: Number(lat.value), lng: Number(lng.value) } : undefined),
+    precision: () => undefined,
+    choose(_method: unknown, point?: Point) {
+      enlace.value = ''
+      setPoint(point)
+    },
+  }
+  const visor = prepareMap(lugar, () => {}, zona)
+  const showMap = () => {
+    openButton.hidden = true
+    visor?.show()
+  }
+  openButton.hidden = false
+  openButton.addEventListener('click', () => {
+    showMap()
+    document.getElementById('ayuda-mapa')!.focus()
+  })
+  enlace.addEventListener('input', () => setPoint())
+  if (lugar.point()) showMap()
+}
+
+if (placeForm) prepareForm(placeForm)

@@ -1,0 +1,331 @@
+import type { DecisionData, RecipientChoice } from '../../domain/decisiones/decidir.ts'
+import { MAX_NEIGHBOUR_LENGTHS } from '../../domain/decisiones/decidir.ts'
+import * as icons from '../../generated/contract/icons.ts'
+import type { QuienResuelve } from '../../generated/contract/types/index.ts'
+import { DESCRIPCIONES_DE_MOTIVO } from '../../generated/contract/vocabulary.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import { addDays, dayInWords, shortDay } from '../../platform/time/day.ts'
+import { messagePage, type PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import {
+  aroundMunicipality,
+  declaredAddress,
+  destinoArea,
+  firstName,
+  paquete,
+  withFullStop,
+} from '../location/parts.ts'
+import { ARROWS, type MapData, renderMap } from '../location/tiles.ts'
+import { facts, faultSummary, field, icon } from '../ui/components.ts'
+import type { AnswerFault, AnswerForm } from './form.ts'
+
+export const QUESTION = '¿Qué hacemos con su paquete?'
+
+/** Answer that the recipient began to fill in, and its faults. */
+export interface Draft {
+  /** Choice whose fields are shown; undefined if the recipient chose nothing yet. */
+  eleccion: RecipientChoice | undefined
+  values: Partial<AnswerForm>
+  fallas: readonly AnswerFault[]
+}
+
+/** Map of the page, and the script that opens it. */
+export interface DecisionMap extends MapData {
+  script: Html
+}
+
+/**
+ * Returns the page with the question. Each choice has a form of its own, which opens without JavaScript.
+ * @param map null if the service offers no map
+ */
+export function questionPage(datos: DecisionData, draft: Draft, map: DecisionMap | null): PageContent {
+  const { fallas, eleccion } = draft
+  const { dias } = datos
+  const cuerpo = html`${eleccion && fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
+${paquete(datos)}
+<h1 tabindex="-1">${QUESTION}</h1>
+<p>${greeting(datos)}Fuimos a entregárselo y no se pudo${reasonPhrase(datos)}.</p>
+${declaredAddress(datos)}
+${renderDeadline(datos)}
+${
+  dias
+    ? html`${renderChoice(OTHER_DAY, draft, html`${campoDeDia('otro_dia', dias, draft)}`, `Desde el ${dayInWords(dias.desde)}`)}
+${renderChoice(OTHER_PLACE, draft, html`${map && mapField(map, draft)}${campoDeEnlace(draft)}${referenceField(draft)}${campoDeDia('otro_lugar', dias, draft)}`, map ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras', aroundMunicipality(datos))}
+${renderChoice(NEIGHBOUR, draft, html`${neighbourFields(draft)}${campoDeDia('vecino', dias, draft)}`, 'Díganos quién lo recibe')}`
+    : html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${withFullStop(datos.comercio)}</p>`
+}
+${renderChoice(REFUSAL, draft, html`<p>Vuelve a la tienda. Si ya lo pagó, hable con ella.</p>`, 'Vuelve a la tienda')}`
+  const script = dias && map ? map.script : undefined
+  return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, cuerpo, script }
+}
+
+const greeting = ({ destinatario }: DecisionData) => {
+  const nombre = firstName(destinatario)
+  return nombre && `Hola, ${nombre}. `
+}
+
+const reasonPhrase = ({ motivo }: DecisionData) =>
+  motivo === null || motivo === 'otro' ? '' : `: ${DESCRIPCIONES_DE_MOTIVO[motivo]}`
+
+function renderDeadline({ vence_en, returns, zona }: DecisionData): Html {
+  const clock = createClock(zona)
+  const despues = returns ? 'Después, vuelve a la tienda.' : 'Después, decide la tienda.'
+  return html`<p>Puede decidir hasta el <strong>${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}</strong> (${clock.nombre}). ${despues}</p>`
+}
+
+interface Choice {
+  eleccion: RecipientChoice
+  icon: string
+  text: string
+  /** Text of the button that sends the choice. */
+  button: string
+}
+
+const OTHER_DAY: Choice = {
+  eleccion: 'otro_dia',
+  icon: icons.CalendarDays,
+  text: 'Que lo lleven otro día',
+  button: 'Pedir ese día',
+}
+const OTHER_PLACE: Choice = {
+  eleccion: 'otro_lugar',
+  icon: icons.MapPin,
+  text: 'Que lo lleven a otro lugar',
+  button: 'Pedir ese lugar',
+}
+const NEIGHBOUR: Choice = {
+  eleccion: 'vecino',
+  icon: icons.House,
+  text: 'Que lo dejen con un vecino',
+  button: 'Dejarlo con mi vecino',
+}
+const REFUSAL: Choice = { eleccion: 'rechazo', icon: icons.Undo2, text: 'No lo quiero', button: 'No lo quiero' }
+
+/**
+ * Draws a choice that opens to show its form. In browsers that support `name` on `details`, opening one closes the
+ * others.
+ */
+const renderChoice = (
+  { eleccion, icon: drawing, text, button }: Choice,
+  draft: Draft,
+  campos: Html,
+  detail: string,
+  attributes?: Html,
+): Html =>
+  html`<details name="eleccion"${draft.eleccion === eleccion && html` open`}><summary class="opcion">${icon(drawing)}<span>${text}<small>${detail}</small></span>${icon(icons.ChevronRight)}</summary>
+<form method="post" novalidate${attributes}><input type="hidden" name="eleccion" value="${eleccion}">
+${campos}
+<button type="submit" class="principal">${button}</button></form></details>`
+
+/** Draws the part of the form that opens the map. It stays hidden until the page's script shows it. */
+function mapField(map: DecisionMap, { eleccion, values }: Draft): Html {
+  const valor = (nombre: 'lat' | 'lng') => (eleccion === 'otro_lugar' && values[nombre]) || ''
+  return html`<input type="hidden" name="lat" value="${valor('lat')}"><input type="hidden" name="lng" value="${valor('lng')}">
+<button type="button" class="opcion" id="abrir-mapa" hidden>${icon(icons.MapPin)}<span>Señalarlo en el mapa</span></button>
+${renderMap(map, MAP_OPTIONS)}
+<p id="estado-lugar" class="estado" role="status"></p><p id="envio" class="estado" role="status"></p>
+${ARROWS}
+`
+}
+
+const MAP_OPTIONS = { titulo: 'ayuda-mapa', hint: 'Toque el lugar en el mapa, o arrastre el pin hasta la puerta.' }
+
+interface Campo {
+  nombre: AnswerFault['campo']
+  etiqueta: string
+  hint?: string
+  /** Draws a form control with these attributes and this value. */
+  control: (attributes: Html, valor: string) => Html
+}
+
+/** Draws a field with its label, help and fault. */
+function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint, control }: Campo): Html {
+  const isChosen = draft.eleccion === eleccion
+  return field({
+    id: `${nombre}-${eleccion}`,
+    label: etiqueta,
+    hint,
+    fault: isChosen ? draft.fallas.find((answerFault) => answerFault.campo === nombre)?.mensaje : undefined,
+    control: (attributes) =>
+      control(html`${attributes} name="${nombre}" autocomplete="off"`, (isChosen && draft.values[nombre]) || ''),
+  })
+}
+
+const campoDeDia = (
+  eleccion: RecipientChoice,
+  { desde, hasta }: NonNullable<DecisionData['dias']>,
+  draft: Draft,
+): Html =>
+  campo(eleccion, draft, {
+    nombre: 'fecha',
+    etiqueta: '¿Qué día?',
+    control: (attributes, valor) =>
+      html`<select ${attributes}>${diasEntre(desde, hasta).map((dia) => html`<option value="${dia}"${dia === valor && html` selected`}>${shortDay(dia)}</option>`)}</select>`,
+  })
+
+function diasEntre(desde: string, hasta: string): string[] {
+  const dias = []
+  for (let dia = desde; dia <= hasta; dia = addDays(dia, 1)) dias.push(dia)
+  return dias
+}
+
+const campoDeEnlace = (draft: Draft): Html =>
+  campo('otro_lugar', draft, {
+    nombre: 'enlace',
+    etiqueta: 'Enlace del mapa, si tiene',
+    hint: 'En Google Maps o Waze, busque el lugar, toque «Compartir» y «Copiar». Después péguelo aquí.',
+    control: (attributes, valor) =>
+      html`<input ${attributes} type="text" inputmode="url" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}">`,
+  })
+
+const referenceField = (draft: Draft): Html =>
+  campo('otro_lugar', draft, {
+    nombre: 'referencia',
+    etiqueta: '¿Cómo reconocemos el lugar?',
+    hint: 'Calle o colonia, qué hay cerca, de qué color es. Sin enlace, descríbalo bien.',
+    control: (attributes, valor) => html`<textarea ${attributes} rows="3" maxlength="200">
+${valor}</textarea>`,
+  })
+
+const neighbourFields = (draft: Draft): readonly Html[] => [
+  campo('vecino', draft, {
+    nombre: 'nombre',
+    etiqueta: 'Nombre de su vecino',
+    hint: 'Lo verán la tienda y el repartidor.',
+    control: (attributes, valor) =>
+      html`<input ${attributes} type="text" maxlength="${MAX_NEIGHBOUR_LENGTHS.nombre}" value="${valor}">`,
+  }),
+  campo('vecino', draft, {
+    nombre: 'donde',
+    etiqueta: '¿Dónde vive?',
+    hint: 'Por ejemplo: casa verde de enfrente. Puede dejarlo vacío.',
+    control: (attributes, valor) =>
+      html`<input ${attributes} type="text" maxlength="${MAX_NEIGHBOUR_LENGTHS.donde}" value="${valor}">`,
+  }),
+]
+
+const hiddenInputs = (values: Partial<AnswerForm>) =>
+  Object.entries(values).map(([nombre, valor]) => html`<input type="hidden" name="${nombre}" value="${valor}">\n`)
+
+/**
+ * Returns the page that asks for confirmation before the parcel returns to the merchant, because this cannot be undone.
+ */
+export const refusalPage = (datos: DecisionData, token: string): PageContent => ({
+  titulo: '¿Seguro que no lo quiere?',
+  cuerpo: html`${paquete(datos)}
+<h1 tabindex="-1">¿Seguro que no lo quiere?</h1>
+<p>El paquete vuelve a la tienda. Después ya no se puede cambiar aquí.</p>
+<form method="post">
+${hiddenInputs({ eleccion: 'rechazo', seguro: '1' })}
+<p><a class="boton principal" href="${token}">No, sí lo quiero</a></p>
+<button type="submit">Sí, que vuelva a la tienda</button>
+</form>`,
+})
+
+/**
+ * Returns the page that asks for confirmation of a place far from the declared municipality.
+ * @param distanceKm distance from that municipality, in kilometres
+ */
+export function farPlacePage(datos: DecisionData, values: Partial<AnswerForm>, distanceKm: number): PageContent {
+  const { fecha = '', lat = '', lng = '', enlace = '', referencia = '' } = values
+  const km = distanceKm.toLocaleString('es-GT')
+  return {
+    titulo: '¿Seguro que es ahí?',
+    cuerpo: html`${paquete(datos)}
+<h1 tabindex="-1">¿Seguro que es ahí?</h1>
+<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
+<form method="post">
+${hiddenInputs({ eleccion: 'otro_lugar', fecha, lat, lng, enlace, referencia })}
+<button type="submit" class="principal" name="seguro" value="no">No, quiero corregirlo</button>
+<button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
+</form>`,
+  }
+}
+
+const DECIDERS: Readonly<Record<QuienResuelve, string>> = {
+  comercio: 'La tienda',
+  operador: 'El servicio de mensajería',
+  destinatario: 'Usted',
+  politica: 'Nadie decidió a tiempo',
+}
+
+const REQUESTED: Readonly<Record<Exclude<RecipientChoice, 'rechazo'>, string>> = {
+  otro_dia: 'Se lo llevamos otro día',
+  otro_lugar: 'Lo llevamos al lugar que nos dio',
+  vecino: 'Lo dejamos con su vecino',
+}
+
+/**
+ * Returns the page that says which decision was taken, and by which side (recipient, merchant or courier company). It
+ * names no person.
+ * @param root relative path from the page to the service root, such as `../`
+ * @param isLate true if the recipient tried to decide after that
+ */
+export function decidedPage(datos: DecisionData, root: string, isLate: boolean): PageContent {
+  const { accion, por, fecha, franja, eleccion } = datos.decided!
+  const titulo = isLate ? 'Ya se había decidido' : por === 'destinatario' ? 'Gracias, ya quedó' : 'Ya se decidió'
+  const requested = eleccion && eleccion !== 'rechazo' ? REQUESTED[eleccion] : 'Se lo llevamos otra vez'
+  const nextStep = accion === 'devolver' ? 'El paquete vuelve a la tienda' : requested
+  return {
+    titulo,
+    cuerpo: html`${paquete({ ...datos, contenido: null })}
+<h1 tabindex="-1">${titulo}</h1>
+${facts([
+  ['Qué sigue', nextStep],
+  [
+    'Cuándo',
+    accion !== 'devolver' &&
+      fecha &&
+      html`El ${dayInWords(fecha)}${franja && `, de ${franja.desde} a ${franja.hasta}`}`,
+  ],
+  ['Quién decidió', DECIDERS[por as keyof typeof DECIDERS] ?? 'El servicio de mensajería'],
+])}
+<p><a class="boton principal" href="${root}r/${datos.guia}">Seguir mi paquete</a></p>
+<p>Si algo no está bien, escríbale a ${withFullStop(datos.comercio)}</p>`,
+  }
+}
+
+/**
+ * Returns the page about a decision that became needless, because the parcel has gone on its way.
+ */
+export const supersededPage = ({ guia }: DecisionData, root: string): PageContent =>
+  messagePage(
+    'Ya no hace falta decidir',
+    html`El paquete siguió su camino. No tiene que hacer nada aquí.`,
+    html`<a class="boton principal" href="${root}r/${guia}">Seguir mi paquete</a>`,
+  )
+
+/** Returns the page about a lost parcel, which must be found before a decision is possible. */
+export const searchingPage = ({ guia }: DecisionData, root: string): PageContent =>
+  messagePage(
+    'Estamos buscando su paquete',
+    html`Cuando aparezca, podrá decidir aquí mismo, si el plazo no ha vencido.`,
+    html`<a class="boton principal" href="${root}r/${guia}">Seguir mi paquete</a>`,
+  )
+
+// The pages below reveal nothing about any parcel: the reader may have guessed the link, or found an old link.
+
+export const UNKNOWN_DECISION = messagePage(
+  'No encontramos este enlace',
+  html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
+  html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
+)
+
+export const EXPIRED_DECISION = messagePage(
+  'Este enlace ya venció',
+  html`El plazo para decidir terminó.`,
+  html`Escríbale a la tienda donde compró: ella sabe qué pasa con el paquete.`,
+)
+
+export const NOT_POSSIBLE = messagePage(
+  'Eso ya no se puede pedir aquí',
+  html`Abra otra vez el enlace para ver qué se puede pedir ahora.`,
+  html`Si no encuentra lo que necesita, escríbale a la tienda donde compró.`,
+)
+
+export const UNREADABLE = messagePage(
+  'No pudimos leer eso',
+  html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
+)
+
+export const DECISION_FAILED = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`

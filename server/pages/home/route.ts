@@ -1,0 +1,41 @@
+import type { Express, Request } from 'express'
+import { readGenerated } from '../assets.ts'
+import { ownHead } from '../frame.ts'
+import type { Front } from '../front.ts'
+import { Html } from '../html.ts'
+import { servePage } from '../page.ts'
+import { byDigest } from '../response.ts'
+import { RASTREO_PREVIEW } from '../tracking/route.ts'
+import { firstPage, HOME_FAILED } from './view.ts'
+
+/** Tells whether the client prefers JSON, as clients of the API do. For these the root path is an unknown operation. */
+const wantsJson = (req: Request) => req.accepts(['html', 'json']) === 'json'
+
+/** Serves `/`, the service's first page. */
+export function serveHome(app: Express, front: Front) {
+  const leer = (archivo: string) => readGenerated(`pages/home/${archivo}`).toString()
+  const [style, program] = [leer('estilo.css'), leer('navegador.js')]
+  const head = ownHead(new Html(style))
+  const contenido = firstPage(new Html(program))
+  servePage(
+    app,
+    '/',
+    {
+      cabeceras: {
+        ...front.permisos({
+          'style-src': byDigest(style),
+          'script-src': byDigest(program),
+          'form-action': "'self'",
+        }),
+        Vary: 'Accept, Accept-Encoding',
+      },
+      head: () => head,
+      front,
+      preview: RASTREO_PREVIEW,
+      failure: HOME_FAILED,
+      esperar: () => 0,
+      handle: async () => ({ status: 200, ...contenido }),
+    },
+    (rest, req) => rest !== '' || wantsJson(req),
+  )
+}

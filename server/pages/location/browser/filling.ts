@@ -1,0 +1,120 @@
+// Connects the parts of the form while the recipient fills it in: the location, the map, the link, the steps and the
+// search for the position.
+import { askForPin, DESCRIPTION_TOO_SHORT, formatMetres, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
+import { campo, showFieldFault, showStatus } from './form.ts'
+import { type CampoDeEnlace, prepareLink } from './link.ts'
+import { prepareMap, type Visor } from './openMap.ts'
+import { type ChosenPlace, preparePlace } from './place.ts'
+import { type PositionSearch, preparePosition } from './position.ts'
+import { type FormSteps, prepareSteps, type UbicacionWay } from './steps.ts'
+import { describePosition, leerZona, type Zona } from './words.ts'
+
+/** Form in which the recipient gives the location, while it is filled in. */
+export class Filling {
+  readonly #zona: Zona
+  readonly #place: ChosenPlace
+  readonly #visor: Visor | undefined
+  readonly #enlace: CampoDeEnlace
+  readonly #steps: FormSteps
+  readonly #busqueda: PositionSearch
+  readonly #reference: HTMLInputElement
+  readonly #approximate = document.querySelector<HTMLInputElement>('#aproximado')!
+  readonly #form: HTMLFormElement
+  #timer: number | undefined
+
+  constructor(form: HTMLFormElement) {
+    this.#form = form
+    this.#reference = campo(form, 'referencia')!
+    this.#zona = leerZona(form)
+    this.#place = preparePlace(form, () => this.#onChoose())
+    this.#visor = prepareMap(this.#place, () => this.#update(), this.#zona)
+    this.#enlace = prepareLink(this.#place)
+    this.#steps = prepareSteps(form, (forma) => this.#onArrive(forma))
+    this.#busqueda = preparePosition(this.#place, this.#steps, () => this.#scheduleDescription())
+    this.#reference.addEventListener('input', () => showFieldFault('referencia', ''))
+    // The page continues with what the recipient filled in before, whether restored from this tab or returned by the
+    // server.
+    this.#steps.start(this.#place.method() || (campo(form, 'enlace')!.value ? 'enlace' : ''))
+    this.#update()
+  }
+
+  /**
+   * Shows what is missing, at the place where it is missing.
+   * @returns false if nothing is missing
+   */
+  showMissing(): boolean {
+    const forma = this.#steps.forma()
+    if (forma === 'descripcion') return this.#lacksDescription()
+    if (forma === 'enlace' && this.#place.method() !== 'mapa') {
+      const isLacking = this.#enlace.showMissing() !== ''
+      if (isLacking) document.getElementById('enlace')!.focus()
+      return isLacking
+    }
+    if (!this.#place.point()) {
+      const instruction = this.#hasMap()
+        ? 'Toque su casa en el mapa para poner el pin.'
+        : 'Diga el lugar de otra forma.'
+      showStatus('envio', `Falta el lugar. ${instruction}`, 'problema')
+      return true
+    }
+    this.#busqueda.stop()
+    if (!this.#place.isImprecise() || this.#approximate.checked) return false
+    showStatus('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
+    this.#approximate.focus()
+    return true
+  }
+
+  #lacksDescription(): boolean {
+    const isLacking = this.#reference.value.trim().length < MIN_DESCRIPTION_LENGTH
+    showFieldFault('referencia', isLacking ? DESCRIPTION_TOO_SHORT : '')
+    if (isLacking) this.#reference.focus()
+    return isLacking
+  }
+
+  #onChoose() {
+    showStatus('envio', '')
+    this.#approximate.checked = false
+    if (this.#place.method() !== 'gps') this.#busqueda.stop()
+    this.#update()
+  }
+
+  #onArrive(forma: UbicacionWay) {
+    if (forma === 'enlace') this.#enlace.leer()
+    else if (forma === 'descripcion') this.#place.choose('descripcion')
+    else if (forma === 'mapa' && !this.#place.point()) this.#place.choose('')
+    if (forma === '') this.#busqueda.stop()
+    showStatus('envio', '')
+    this.#update()
+  }
+
+  /** Tells whether the page has a map that can be seen. */
+  #hasMap = () => this.#visor !== undefined && !this.#visor.isMissing()
+
+  #update() {
+    // The map may open after the form was sent, when another page is already shown.
+    if (!this.#form.isConnected) return
+    const forma = this.#steps.forma()
+    const isPointed = forma === 'gps' || forma === 'mapa' || (forma === 'enlace' && this.#place.point() !== undefined)
+    if (isPointed) this.#visor?.show()
+    else this.#visor?.hide()
+    document.getElementById('impreciso')!.hidden = !isPointed || !this.#place.isImprecise()
+    document.getElementById('porque-impreciso')!.textContent = askForPin(this.#place.precision() ?? 0, this.#hasMap())
+    this.#scheduleDescription()
+  }
+
+  /** Describes the location once the pin has not moved for 500 ms, instead of after every small move. */
+  #scheduleDescription() {
+    clearTimeout(this.#timer)
+    this.#timer = window.setTimeout(() => showStatus('estado-lugar', this.#describe()), 500)
+  }
+
+  #describe(): string {
+    const point = this.#place.point()
+    if (!point || this.#steps.forma() === '') return ''
+    const precision = this.#place.precision()
+    const position =
+      precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${formatMetres(precision)}, está`
+    const searchingText = this.#busqueda.isSearching() ? ' Seguimos buscando una mejor…' : ''
+    return `${position} ${describePosition(point, this.#zona) || 'donde la ve'}.${searchingText}`
+  }
+}

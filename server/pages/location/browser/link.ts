@@ -1,0 +1,58 @@
+// Field for a map link. The browser reads the link as the server will, to show the pin and to report a wrong link at
+// once.
+import { linkWithin, MapLinkError, readMapLink } from '../../../platform/maps/links.ts'
+import type { Point } from '../../../platform/maps/point.ts'
+import { showFieldFault } from './form.ts'
+import type { ChosenPlace } from './place.ts'
+
+const MISSING_LINK = 'Falta el enlace: péguelo aquí.'
+
+/** Field for a map link. */
+export interface CampoDeEnlace {
+  /** Chooses the location that the link names, or no location. */
+  leer(): void
+  /** Shows the fault of the link at its field, and returns the fault; empty if the link is valid. */
+  showMissing(): string
+}
+
+/** Prepares the field for a map link. */
+export function prepareLink(lugar: ChosenPlace): CampoDeEnlace {
+  const enlace = document.querySelector<HTMLInputElement>('#enlace')!
+  const texto = () => linkWithin(enlace.value.trim())
+  const campo: CampoDeEnlace = {
+    leer() {
+      const leido = interpretLink(texto())
+      if ('error' in leido) lugar.choose('')
+      else lugar.choose('enlace', leido.point)
+    },
+    showMissing() {
+      const leido = interpretLink(texto())
+      const error = 'error' in leido ? leido.error : ''
+      showFieldFault('enlace', error)
+      return error
+    },
+  }
+  enlace.addEventListener('input', () => {
+    showFieldFault('enlace', '')
+    campo.leer()
+  })
+  // A recipient who leaves the field, or pastes into it, has finished the link.
+  enlace.addEventListener('change', () => enlace.value.trim() && campo.showMissing())
+  enlace.addEventListener('paste', () => setTimeout(campo.showMissing))
+  return campo
+}
+
+/**
+ * Returns the point that a link names, or the fault of the link. The point is undefined if the link must be followed to
+ * find it.
+ */
+function interpretLink(texto: string): { point: Point | undefined } | { error: string } {
+  if (texto === '') return { error: MISSING_LINK }
+  try {
+    const leido = readMapLink(texto)
+    return { point: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
+  } catch (error) {
+    // The server can read links that an old browser cannot.
+    return error instanceof MapLinkError ? { error: error.message } : { point: undefined }
+  }
+}

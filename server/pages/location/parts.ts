@@ -1,0 +1,45 @@
+import type { ShownParcel } from '../../domain/ubicacion/ubicacion.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { type Html, html } from '../html.ts'
+import type { FormValues } from './form.ts'
+
+export const UBICACION_QUESTION = '¿Dónde le entregamos su paquete?'
+
+/** Returns the first word of the recipient's name, cut at 40 characters; empty if the name is unknown. */
+export const firstName = (destinatario: string | null) =>
+  (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
+/** Adds a full stop to a name at the end of a sentence, unless the name ends with a full stop, as «S. A.» does. */
+export const withFullStop = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
+/** Returns the municipality with its department; the municipality alone if both have the same name. */
+export const destinoArea = ({ municipio, departamento }: Pick<ShownParcel, 'municipio' | 'departamento'>) =>
+  municipio === departamento ? municipio : `${municipio}, ${departamento}`
+
+/** Maximum length of the parcel's content, in characters. A longer text would push the question out of sight. */
+const MAX_CONTENT_LENGTH = 90
+
+function shorten(texto: string): string {
+  if (texto.length <= MAX_CONTENT_LENGTH) return texto
+  const beginning = texto.slice(0, MAX_CONTENT_LENGTH)
+  // Cuts at the end of a word, if the text has more than one word.
+  return `${beginning
+    .slice(0, beginning.lastIndexOf(' ') + 1 || undefined)
+    .toWellFormed()
+    .trim()}…`
+}
+
+/** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
+export const paquete = ({ comercio, contenido, guia }: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
+  html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${shorten(contenido.trim())}</strong>` : 'un paquete'}.</p>
+<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p></div>`
+
+/** Returns hidden fields of a form with these values. */
+export const hiddenFields = (values: FormValues, campos: readonly (keyof FormValues)[]) =>
+  campos.map((campo) => html`<input type="hidden" name="${campo}" value="${values[campo]}">`)
+
+/** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
+export const aroundMunicipality = ({ municipio, centre }: Pick<ShownParcel, 'municipio' | 'centre'>): Html =>
+  html` data-lugar="${municipio}"${centre && html` data-lat="${centre.lat}" data-lng="${centre.lng}"`}`
+
+/** Paragraph with the address that the merchant gave. */
+export const declaredAddress = (datos: ShownParcel): Html =>
+  html`<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${[datos.direccion?.trim(), destinoArea(datos)].filter(Boolean).join(', ')}</strong></p>`

@@ -1,0 +1,79 @@
+import * as icons from '../../generated/contract/icons.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import { dayInWords } from '../../platform/time/day.ts'
+import { callBrand } from '../callBrand.ts'
+import type { Front } from '../front.ts'
+import { type Html, html } from '../html.ts'
+import { advice, choice } from '../ui/components.ts'
+import type { ShownShipment } from './shipment.ts'
+
+type Item = Parameters<typeof advice>[0][number]
+
+/** Returns what the recipient can do at this moment. Lists only actions that are possible and still have an effect. */
+export function whatToDo(shipment: ShownShipment, front: Front, root: string): Html {
+  const { estado, guia } = shipment
+  return html`<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
+${advice(itemsOf(shipment))}
+${estado === 'entregado' && choice({ icon: icons.ShieldCheck, text: 'Verificar la prueba de entrega', detail: 'Si le dieron el PDF, compruebe que es el original', href: `${root}verificar/${guia}` })}
+${callBrand(front.brand)}
+</section>`
+}
+
+function itemsOf(shipment: ShownShipment): readonly Item[] {
+  const { estado, comercio } = shipment
+  const storeAdvice = (text: string, detail: string): Item => ({ icon: icons.Store, text, detail })
+  const contactText = `Escríbale a ${comercio}`
+  switch (estado) {
+    case 'entregado':
+      return [storeAdvice('¿No lo recibió usted?', `${contactText} cuanto antes.`)]
+    case 'devuelto':
+    case 'cancelado':
+    case 'en_devolucion':
+      return [storeAdvice('¿Todavía lo quiere, o ya lo pagó?', `${contactText}: decide qué sigue.`)]
+    case 'extraviado':
+      return [storeAdvice('¿Tiene alguna duda?', `${contactText}.`)]
+    case 'en_ruta':
+      return [
+        { icon: icons.Phone, text: 'Esté pendiente de su teléfono', detail: 'El repartidor puede llamarle al llegar.' },
+        {
+          icon: icons.House,
+          text: 'Procure que haya quien reciba',
+          detail: 'Si no hay nadie, se lleva otra vez o vuelve.',
+        },
+      ]
+    default:
+      return [
+        ...decision(shipment),
+        // After a failed attempt, the recipient changes the place as part of the decision.
+        ...(shipment.isRecipientPlace && shipment.intentos === 0 ? [OTHER_PLACE] : []),
+        storeAdvice('Corregir la dirección o el teléfono', `${contactText}. Se puede hasta que el repartidor salga.`),
+      ]
+  }
+}
+
+const OTHER_PLACE: Item = {
+  icon: icons.MapPin,
+  text: 'Corregir el lugar que nos dio',
+  detail: 'Abra otra vez el enlace de aquel mensaje. Se puede hasta que el repartidor salga.',
+}
+
+/** Ways to decide after a failed attempt, while no decision was taken. */
+function decision({ comercio, decision, wasAsked, zona, ahora }: ShownShipment): readonly Item[] {
+  if (decision?.estado !== 'pendiente') return []
+  const { vence_en, opciones } = decision
+  const clock = createClock(zona)
+  const hasta =
+    vence_en !== null &&
+    new Date(vence_en) > ahora &&
+    ` Hasta el ${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}.`
+  if (wasAsked && hasta)
+    return [
+      {
+        icon: icons.CalendarDays,
+        text: opciones.includes('reintentar') ? 'Pedir otro día, otro lugar o un vecino' : 'Decir si todavía lo quiere',
+        detail: `Abra el enlace del mensaje que recibió.${hasta}`,
+      },
+    ]
+  const requestText = opciones.includes('reintentar') ? 'Pedir que se lo lleven otro día' : 'Decir si todavía lo quiere'
+  return [{ icon: icons.CalendarDays, text: requestText, detail: `Escríbale a ${comercio}.${hasta || ''}` }]
+}

@@ -1,0 +1,53 @@
+import type { Express } from 'express'
+import type { Deps } from '../../domain/deps.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { readGenerated } from '../assets.ts'
+import { answerCode } from '../codeForm.ts'
+import { ownHead } from '../frame.ts'
+import type { Front } from '../front.ts'
+import { Html } from '../html.ts'
+import { type Page, type Sheet, servePage } from '../page.ts'
+import { byDigest } from '../response.ts'
+import { leerEntrega } from './entrega.ts'
+import { unknownPruebaPage, VERIFICATION_FAILED, verificationByCodePage, verificationPage } from './view.ts'
+
+type VerificationDeps = Pick<Deps, 'db' | 'verificationLimit' | 'settings'>
+
+/**
+ * Serves `/verificar/{guia}`, which tells the holder of a PDF whether it is the guide's proof of delivery. The page
+ * sends the digest of the PDF to an operation one path segment below, which the contract describes.
+ */
+export function serveVerification(app: Express, front: Front, deps: VerificationDeps) {
+  const leer = (archivo: string) => readGenerated(`pages/verify/${archivo}`).toString()
+  const [style, program] = [leer('estilo.css'), leer('navegador.js')]
+  const [head, script] = [ownHead(new Html(style)), new Html(program)]
+  const pagina = {
+    cabeceras: front.permisos({
+      'style-src': byDigest(style),
+      'script-src': byDigest(program),
+      'connect-src': "'self'",
+      'form-action': "'self'",
+    }),
+    head: () => head,
+    front,
+    failure: VERIFICATION_FAILED,
+    esperar: ({ red }) => deps.verificationLimit.take(red),
+    async handle({ req, rest, root }) {
+      if (req.path === '/') return buscar(req.query.guia, root)
+      const codigo = normalizeGuideCode(rest)
+      const entrega = codigo === undefined ? undefined : await leerEntrega(deps, codigo)
+      return entrega
+        ? { status: 200, ...verificationPage(entrega, root, script) }
+        : { status: 404, ...unknownPruebaPage(root) }
+    },
+  } satisfies Page
+  servePage(app, '/verificar', pagina, (rest) => rest.includes('/'))
+}
+
+/** Asks for the code of the proof, and redirects from a typed code to its page. */
+const buscar = (typedCode: unknown, root: string): Sheet =>
+  answerCode(typedCode, {
+    empty: { status: 200, ...verificationByCodePage(root) },
+    unknown: (mal) => unknownPruebaPage(root, mal),
+    below: `${root}verificar/`,
+  })

@@ -1,0 +1,193 @@
+import type { OperationId } from '../../server/api/contract/contract.ts'
+import type { TestEnvironment, TestResponse } from '../environment.ts'
+import { agregarPasskey, prepareRegistration, signChallenge } from '../equipo/authenticator.ts'
+import {
+  createCorreoAddress,
+  createTestPersona,
+  endSignIn,
+  findPendingCorreo,
+  pedirCodigo,
+  requestFromPage,
+  requestInvitacionAprobacion,
+  signInWithCode,
+  toCookieHeader,
+} from '../equipo/persona.ts'
+import { createTestApp } from '../equipo/totp.ts'
+
+type PendingResponse = Promise<Pick<TestResponse, 'status'>>
+/** What is sent, and what its line is to be on; whatever it takes was made before. */
+export type PersonaScene = () => Promise<{ request: () => PendingResponse; sobre?: string }>
+
+export const toScene = (pedir: () => PendingResponse, sobre?: string) => ({
+  request: pedir,
+  ...(sobre === undefined ? {} : { sobre }),
+})
+
+/**
+ * Returns what is sent for each operation about persons and their sessions. One function, because it is a table with a
+ * row for each operation.
+ */
+export function createPersonaScenes(entorno: TestEnvironment) {
+  const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
+  const dePersona = async (metodo: string, ruta: string) => {
+    const testPersona = await createTestPersona(entorno)
+    return toScene(() => testPersona.request(metodo, `/operaciones/v1${ruta}`))
+  }
+  return {
+    invitarPersona: async () =>
+      toScene(
+        operar('POST', '/invitaciones', { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] }),
+      ),
+    listarPersonas: async () => toScene(operar('GET', '/personas')),
+    obtenerPersona: async () => {
+      const { persona } = await createTestPersona(entorno)
+      return toScene(operar('GET', `/personas/${persona}`), persona)
+    },
+    eliminarPersona: async () => {
+      const { persona } = await createTestPersona(entorno)
+      return toScene(operar('DELETE', `/personas/${persona}`), persona)
+    },
+    cambiarMembresia: async () => {
+      const { persona, membresia } = await createTestPersona(entorno)
+      return toScene(operar('PATCH', `/membresias/${membresia}`, { alcances: ['administrar'] }), persona)
+    },
+    quitarMembresia: async () => {
+      const { persona, membresia } = await createTestPersona(entorno)
+      return toScene(operar('DELETE', `/membresias/${membresia}`), persona)
+    },
+    listarAprobaciones: async () => toScene(operar('GET', '/aprobaciones')),
+    obtenerAprobacion: async () => {
+      const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+      const { aprobacion } = await requestInvitacionAprobacion(ana)
+      return toScene(operar('GET', `/aprobaciones/${aprobacion}`), aprobacion)
+    },
+    darAprobacion: async () => {
+      const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+      const { aprobacion } = await requestInvitacionAprobacion(ana)
+      return toScene(() => bea.request('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`))
+    },
+    rechazarAprobacion: async () => {
+      const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+      const { aprobacion } = await requestInvitacionAprobacion(ana)
+      const ruta = `/operaciones/v1/aprobaciones/${aprobacion}/rechazar`
+      return toScene(() => bea.request('POST', ruta, { razon: 'No conozco a Ana' }), aprobacion)
+    },
+    retirarAprobacion: async () => {
+      const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+      const { aprobacion } = await requestInvitacionAprobacion(ana)
+      return toScene(() => ana.request('DELETE', `/operaciones/v1/aprobaciones/${aprobacion}`), aprobacion)
+    },
+    pedirCodigo: async () => {
+      const { correo } = await createTestPersona(entorno)
+      return toScene(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/codigo', { correo }]))
+    },
+    abrirSesionDePersona: async () => {
+      const { correo, persona } = await createTestPersona(entorno, { conApp: false })
+      const { codigo, signInCookie } = await pedirCodigo(entorno, correo)
+      return toScene(() => signInWithCode(entorno, signInCookie, codigo), persona)
+    },
+    aceptarInvitacion: async () => {
+      const correo = createCorreoAddress()
+      const { cuerpo } = await operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })()
+      const { enlace } = await findPendingCorreo(entorno, 'invitacion', correo)
+      const token = enlace.split('/').at(-1)
+      return toScene(
+        () =>
+          requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, codigo: cuerpo.codigo }]),
+        cuerpo.invitacion,
+      )
+    },
+    cerrarSesionesDePersona: async () => {
+      const { persona } = await createTestPersona(entorno)
+      return toScene(operar('DELETE', `/personas/${persona}/sesiones`), persona)
+    },
+    obtenerSesionDePersona: async () => dePersona('GET', '/sesion'),
+    listarSesiones: async () => dePersona('GET', '/sesiones'),
+    cerrarSesionDePersona: async () => dePersona('DELETE', '/sesion'),
+    cerrarSesionPorCodigo: async () => {
+      const testPersona = await createTestPersona(entorno)
+      return toScene(
+        () => testPersona.request('DELETE', `/operaciones/v1/sesiones/${testPersona.sesion}`),
+        testPersona.persona,
+      )
+    },
+    probarPresencia: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const codigo = testPersona.app!.codigo()
+      return toScene(
+        () => testPersona.request('POST', '/operaciones/v1/sesion/presencia', { codigo }),
+        testPersona.persona,
+      )
+    },
+    listarPasskeys: async () => dePersona('GET', '/sesion/passkeys'),
+    pedirRegistroDePasskey: async () => dePersona('POST', '/sesion/passkeys/registro'),
+    pedirRetoDePasskey: async () =>
+      toScene(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/passkeys/reto']), undefined),
+    agregarPasskey: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const { cookie, cuerpo } = await prepareRegistration(entorno, testPersona)
+      return toScene(
+        () => requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/passkeys', cuerpo]),
+        testPersona.persona,
+      )
+    },
+    quitarPasskey: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const { passkey, request: pedir } = await agregarPasskey(entorno, testPersona)
+      return toScene(() => pedir('DELETE', `/operaciones/v1/sesion/passkeys/${passkey}`), testPersona.persona)
+    },
+    abrirSesionConPasskey: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const { cookie, cuerpo } = await signChallenge(entorno, (await agregarPasskey(entorno, testPersona)).autenticador)
+      return toScene(
+        () => requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/passkeys/entrada', cuerpo]),
+        testPersona.persona,
+      )
+    },
+    probarPresenciaConPasskey: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const { autenticador, cookie: propia } = await agregarPasskey(entorno, testPersona)
+      const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
+      const presenceRequest = ['POST', '/operaciones/v1/sesion/passkeys/presencia', cuerpo] as [string, string, unknown]
+      return toScene(() => requestFromPage(entorno, `${propia}; ${cookie}`, presenceRequest), testPersona.persona)
+    },
+    obtenerSegundoFactor: async () => dePersona('GET', '/sesion/segundo-factor'),
+    pedirRegistroDeTotp: async () => dePersona('POST', '/sesion/totp/registro'),
+    agregarTotp: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const { secreto } = (await testPersona.request('POST', '/operaciones/v1/sesion/totp/registro')).cuerpo
+      const codigo = createTestApp(entorno, secreto).codigo()
+      return toScene(() => testPersona.request('POST', '/operaciones/v1/sesion/totp', { codigo }), testPersona.persona)
+    },
+    quitarTotp: async () => {
+      const { comercio: tienda } = await entorno.nuevoComercio()
+      const testPersona = await createTestPersona(entorno, { comercio: tienda, alcances: ['lectura'], conApp: true })
+      return toScene(() => testPersona.request('DELETE', '/operaciones/v1/sesion/totp'), testPersona.persona)
+    },
+    crearCodigosDeRecuperacion: async () => {
+      const testPersona = await createTestPersona(entorno)
+      return toScene(
+        () => testPersona.request('POST', '/operaciones/v1/sesion/codigos-de-recuperacion'),
+        testPersona.persona,
+      )
+    },
+    abrirSesionConSegundoFactor: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const { codigo, signInCookie } = await pedirCodigo(entorno, testPersona.correo)
+      const { cabeceras } = await signInWithCode(entorno, signInCookie, codigo)
+      return toScene(
+        () => endSignIn(entorno, toCookieHeader(cabeceras), testPersona.app!.codigo()),
+        testPersona.persona,
+      )
+    },
+    restablecerSegundoFactor: async () => {
+      const { persona } = await createTestPersona(entorno)
+      return toScene(operar('DELETE', `/personas/${persona}/segundo-factor`), persona)
+    },
+    elegirMembresia: async () => {
+      const testPersona = await createTestPersona(entorno)
+      const cuerpo = { membresia: testPersona.membresia, modo: 'test' }
+      return toScene(() => testPersona.request('PATCH', '/operaciones/v1/sesion', cuerpo), testPersona.persona)
+    },
+  } satisfies Partial<Record<OperationId, PersonaScene>>
+}

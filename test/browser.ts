@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { inject } from 'vitest'
+import { BROWSER_ARGUMENTS } from '../scripts/browser.ts'
+
+const ruta = inject('navegador')
+const pathWithoutCamera = inject('navegadorSinCamara')
+
+/** Whether anything can be tested in a browser; `setup.ts` says once what is not tested without one. */
+export const hasBrowser = ruta !== undefined
+
+const lanzar = (executablePath: string, args: readonly string[]): Promise<Browser> =>
+  chromium.launch({ executablePath, args: [...BROWSER_ARGUMENTS, ...args] })
+
+/** A browser that whoever asks for it closes. */
+export const openBrowser = (...args: string[]): Promise<Browser> => lanzar(pathWithoutCamera!, args)
+
+/** A browser whose camera shows a film. Whoever asks for it closes it. */
+export const openBrowserWithCamera = (pelicula: string): Promise<Browser> =>
+  lanzar(ruta!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${pelicula}`])
+
+let sharedBrowser: Promise<Browser> | undefined
+
+/** A window of the browser that all files of a worker share, as a phone's in Guatemala unless told. */
+export async function openContext(opciones: BrowserContextOptions = {}, en?: Browser) {
+  sharedBrowser ??= en ? undefined : openBrowser()
+  const context = await (en ?? (await sharedBrowser!)).newContext({ locale: 'es-GT', ...opciones })
+  // A slow machine waits, it doesn't fail.
+  context.setDefaultTimeout(120_000)
+  return context
+}
+
+/** Takes a picture of the whole page into the folder that `CAPTURAS` names, for people to look at. */
+export async function captureScreen(pagina: Page, nombre: string): Promise<void> {
+  const { CAPTURAS } = process.env
+  if (CAPTURAS)
+    await pagina.screenshot({ path: join(CAPTURAS, `${nombre.replace(/[^\p{L}\d]+/gu, '-')}.png`), fullPage: true })
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { diaDe, enTsvector, searchKeysOf } from '../../server/domain/busqueda/keys.ts'
+import { similarWords, soundOf, textPartsOf, wordSoundsOf } from '../../server/domain/busqueda/words.ts'
+
+const sonido = (palabra: string) => soundOf(textPartsOf(palabra)[0]!)
+
+describe('the sound of a word', () => {
+  it.each([
+    ['Jiménez', 'GIMENES'],
+    ['González', 'gonsales'],
+    ['Hernández', 'Ernandes'],
+    ['Chávez', 'chabes'],
+    ['Quetzaltenango', 'ketsaltenango'],
+    ['Guillermo', 'Gillermo'],
+    ['Yesenia', 'Llesenia'],
+    ['Leidy', 'Leydi'],
+    ['Campos', 'Canpos'],
+    ['Muñoz', 'munos'],
+    ['Anna', 'Ana'],
+    ['Karina', 'Carina'],
+  ])('is the same for %s and %s', (una, otra) => {
+    expect(sonido(otra)).toBe(sonido(una))
+  })
+
+  it.each([
+    ['Marta', 'María'],
+    ['Sancho', 'Santo'],
+    ['Rosa', 'Roja'],
+  ])('is another one for %s and %s', (una, otra) => {
+    expect(sonido(otra)).not.toBe(sonido(una))
+  })
+
+  it('leaves words that are not of plain letters as they are', () => {
+    expect(textPartsOf('Zona 10-B2 Ωμέγα').map(soundOf)).toEqual(['sona', '10', 'b2', 'ωμεγα'])
+  })
+})
+
+describe('the words of a name', () => {
+  it('are eight at most, without those that a name may lack', () => {
+    expect(wordSoundsOf('Sra. María de los Ángeles')).toEqual(['maria', 'anjeles'])
+    expect(wordSoundsOf('a1 a2 a3 a4 a5 a6 a7 a8 a9')).toHaveLength(8)
+    expect(wordSoundsOf('— ’ ¿?')).toEqual([])
+  })
+})
+
+describe('the words with one typing error', () => {
+  it.each(['mari', 'mariia', 'marla', 'amria', 'aria', 'mraia', 'maria'])('have %s among those of maria', (otra) => {
+    expect(similarWords('maria')).toContain(otra)
+  })
+
+  it.each(['mar', 'mirna', 'aamri'])('lack %s, which has two', (otra) => {
+    expect(similarWords('maria')).not.toContain(otra)
+  })
+
+  it('are digits for a number', () => {
+    expect(similarWords('12').toSorted()).toEqual(
+      [...new Set(similarWords('12'))].filter((otra) => /^\d{1,3}$/.test(otra)).toSorted(),
+    )
+    expect(similarWords('12')).toContain('21')
+  })
+})
+
+describe('the keys of a guide', () => {
+  const guia = { destinatario: "Óscar D'Ángelo", municipio: 'Mixco', external_ref: 'Pedido-2026/00005' }
+  const dia = diaDe(new Date('2026-11-25T23:59:59Z'))
+
+  it('have the words, the reference, its last part and the day', () => {
+    expect(searchKeysOf({ ...guia, dia })).toEqual([
+      'n:oskar',
+      'n:d',
+      'n:anjelo',
+      'n:mixko',
+      'r:pedido202600005',
+      'r:00005',
+      'd:20782',
+    ])
+  })
+
+  it('have nothing of an erased person, nor of a reference that is missing', () => {
+    expect(searchKeysOf({ destinatario: null, municipio: 'Mixco', external_ref: null, dia })).toEqual([
+      'n:mixko',
+      'd:20782',
+    ])
+  })
+
+  it('are lexemes that PostgreSQL reads, whatever the texts have', () => {
+    const raras = searchKeysOf({ destinatario: "a'b \\ c:d | e & 'f", municipio: "''", external_ref: "'--'", dia })
+    expect(enTsvector(raras)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
+  })
+})

@@ -1,0 +1,121 @@
+// What others read of the contract: expressions that every engine takes, and no mark that only our own machinery reads.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import { RE2JS } from 're2js'
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../scripts/documentation/contract.ts'
+import { INTERNAL_EXTENSIONS } from '../../scripts/generate/publish.ts'
+import { readDocument } from '../../server/api/contract/contract.ts'
+import { ROOT } from '../../server/platform/root.ts'
+
+const DOCUMENTOS = ['comercios', 'operaciones', 'publico']
+const leer = (documento: string): JsonObject =>
+  JSON.parse(readFileSync(new URL(`server/generated/contract/${documento}.json`, ROOT), 'utf8'))
+
+function* objetosDe(nodo: Json): Generator<JsonObject> {
+  if (nodo === null || typeof nodo !== 'object') return
+  if (!Array.isArray(nodo)) yield nodo
+  for (const dentro of Object.values(nodo)) yield* objetosDe(dentro)
+}
+
+/** The expressions of a contract, by where they stand: `components/schemas/Nombre`. */
+function patronesDe(nodo: Json, donde = ''): [donde: string, patron: string][] {
+  if (nodo === null || typeof nodo !== 'object') return []
+  return Object.entries(nodo).flatMap(([clave, dentro]): [string, string][] =>
+    clave === 'pattern' && typeof dentro === 'string' ? [[donde, dentro]] : patronesDe(dentro, `${donde}/${clave}`),
+  )
+}
+
+/** Texts on which engines could differ: whitespace, controls, what is no letter, two code units, marks and bidi. */
+const TEXTOS = [
+  '5a avenida norte 12',
+  'Áéñ ü',
+  '中央通り',
+  '😀',
+  'a\u0301',
+  ' x',
+  'x ',
+  '\u00A0x',
+  '-',
+  '.',
+  'FAC-2026/0001',
+  '',
+  ' ',
+  '   ',
+  'a\u0007b',
+  'a\tb',
+  'a\nb',
+  '\nx',
+  'a\u007Fb',
+  'a\u0085b',
+  'a\u202Eb',
+  'x'.repeat(500),
+  '0123456789abcdef'.repeat(4),
+  'g'.repeat(64),
+]
+
+/**
+ * Nothing but anchors, non-capturing groups, plain sets (no set operators) and their repetition; of escapes, `\xHH` and
+ * three of controls.
+ */
+const TODOS_LA_LEEN =
+  /^(?!.*(?:&&|~~|--))\^(?:\(\?:|\)|[*+?]|\{\d{1,3}\}|\[\^?(?:[^\\[\]]|\\x[0-9A-F]{2}|\\[tnr])+\]|[ \w-])+\$$/
+
+const publicados = [
+  ...new Set(DOCUMENTOS.flatMap((documento) => patronesDe(leer(documento)).map(([, patron]) => patron))),
+]
+
+describe.each(publicados)('the published pattern %s', (patron) => {
+  it('is written in what all engines have in common', () => expect(patron).toMatch(TODOS_LA_LEEN))
+
+  it('judges alike in RE2 and in JavaScript with and without flags', () => {
+    const re2 = RE2JS.compile(patron)
+    for (const texto of TEXTOS) {
+      const sinBanderas = new RegExp(patron).test(texto)
+      expect({ texto, re2: re2.matcher(texto).find() }).toEqual({ texto, re2: sinBanderas })
+      expect({ texto, u: new RegExp(patron, 'u').test(texto) }).toEqual({ texto, u: sinBanderas })
+    }
+  })
+})
+
+it('judge alike in Python', async () => {
+  const programa =
+    'import json, re, sys\nps, ts = json.loads(sys.argv[1])\nprint(json.dumps([[bool(re.search(p, t)) for t in ts] for p in ps]))'
+  // Python's `$` also stands before a last line break: no text here ends in one.
+  const { stdout } = await promisify(execFile)('python3', ['-c', programa, JSON.stringify([publicados, TEXTOS])])
+  expect(JSON.parse(stdout)).toEqual(publicados.map((p) => TEXTOS.map((texto) => new RegExp(p).test(texto))))
+})
+
+describe('what the server asks beyond', () => {
+  const propios = new Map(patronesDe(readDocument() as unknown as JsonObject))
+  const pares = DOCUMENTOS.flatMap((documento) =>
+    patronesDe(leer(documento)).map(([donde, patron]) => [donde, patron, propios.get(donde)] as const),
+  ).filter(([, patron, propio]) => propio !== undefined && propio !== patron)
+
+  it('is more in the free texts', () => expect(pares.length).toBeGreaterThan(10))
+
+  it('is only more: what it takes, the published pattern takes', () => {
+    const texto = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.string({ unit: 'grapheme', maxLength: 12 }))
+    const distintos = new Map(pares.map(([, patron, propio]) => [`${patron} ${propio}`, [patron, propio!] as const]))
+    for (const [patron, propio] of distintos.values()) {
+      const [publico, servidor] = [new RegExp(patron), new RegExp(propio, 'u')]
+      const vale = (t: string) => !servidor.test(t) || publico.test(t)
+      expect(TEXTOS.filter((t) => !vale(t))).toEqual([])
+      fc.assert(fc.property(texto, vale), { numRuns: 2_000 })
+    }
+  })
+})
+
+it.each(DOCUMENTOS)('%s is published without the marks of our own machinery', (documento) => {
+  const marcas = [...objetosDe(leer(documento))].flatMap((objeto) => Object.keys(objeto))
+  expect(marcas.filter((clave) => INTERNAL_EXTENSIONS.has(clave))).toEqual([])
+})
+
+it('the server keeps the marks that decide', () => {
+  const marcas = new Set(
+    [...objetosDe(readDocument() as unknown as JsonObject)].flatMap((objeto) => Object.keys(objeto)),
+  )
+  expect([...INTERNAL_EXTENSIONS].filter((marca) => marca !== 'x-patron' && !marcas.has(marca))).toEqual([])
+})

@@ -1,0 +1,78 @@
+// Every error that the contract declares is told twice: with Spanish names, and with RFC 9457's for whoever asks for them.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import {
+  examplesOf,
+  type JsonObject,
+  operacionesOf,
+  resolveRef,
+  schemasOf,
+} from '../../scripts/documentation/contract.ts'
+import { readDocument } from '../../server/api/contract/contract.ts'
+import { asRfc9457 } from '../../server/api/http/rfc9457.ts'
+import { ROOT } from '../../server/platform/root.ts'
+import { findSchemaFaults } from '../witness.ts'
+
+interface Medio {
+  schema: { $ref: string }
+  examples: Record<string, { value: Parameters<typeof asRfc9457>[0] }>
+}
+
+const leer = (nombre: string) =>
+  JSON.parse(readFileSync(new URL(`server/generated/contract/${nombre}.json`, ROOT), 'utf8')) as JsonObject
+
+describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contract %s', (nombre) => {
+  const contrato = leer(nombre)
+  const errores = operacionesOf(contrato).flatMap(({ id, definition: definicion }) =>
+    Object.entries(definicion.responses as JsonObject)
+      .filter(([estado]) => Number(estado) >= 400)
+      .map(([estado, respuesta]) => ({ cual: `${id} ${estado}`, respuesta: resolveRef(contrato, respuesta) }))
+      // What /readyz says with a 503 is how it is, and no error of a request.
+      .filter(({ cual }) => !/^comprobarDisponibilidad /.test(cual)),
+  )
+
+  it.each(errores)('$cual', ({ respuesta }) => {
+    const { 'application/json': json, 'application/problem+json': rfc9457 } = respuesta.content as unknown as Record<
+      string,
+      Medio
+    >
+    expect([json?.schema.$ref, rfc9457?.schema.$ref]).toEqual(
+      ['Problema', 'ProblemaRfc9457'].map((esquema) => `#/components/schemas/${esquema}`),
+    )
+    const ejemplos = examplesOf(contrato, respuesta)
+    expect(ejemplos.length).toBeGreaterThan(0)
+    for (const [clave, { value }] of ejemplos) {
+      const suyo = rfc9457!.examples[clave]!.value
+      expect(suyo).toEqual(asRfc9457(value as never))
+      expect(findSchemaFaults(json!.schema.$ref, value)).toBeUndefined()
+      expect(findSchemaFaults(rfc9457!.schema.$ref, suyo)).toBeUndefined()
+    }
+  })
+})
+
+describe('the list of codes', () => {
+  const problemas = readDocument().components.schemas.CodigoDeProblema!['x-problemas'] as Record<
+    string,
+    { ajeno?: boolean }
+  >
+  const propios = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
+  const listaDe = (nombre: string) => {
+    const { CodigoDeProblema = {} } = schemasOf(leer(nombre))
+    return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as JsonObject) }
+  }
+
+  it('is, for merchants, what merchants can get: none of the couriers’ and operators’', () => {
+    expect(propios.length).toBeLessThan(Object.keys(problemas).length)
+    expect(listaDe('comercios')).toEqual({ enum: propios, tabla: propios })
+    expect(listaDe('operaciones').enum).toEqual(Object.keys(problemas))
+  })
+
+  it('is the same in the SDK and in the guide', () => {
+    const tipos = readFileSync(new URL('sdk/src/generated/types.gen.ts', ROOT), 'utf8')
+    const [, delSdk = ''] = /export type CodigoDeProblema = ([^;]+);/.exec(tipos) ?? []
+    expect([...delSdk.matchAll(/'(\w+)'/g)].map(([, codigo]) => codigo)).toEqual(propios)
+    const guia = JSON.stringify(leer('comercios'))
+    const anclas = [...guia.matchAll(/id=\\"error-(\w+)\\"/g)].map(([, codigo]) => codigo)
+    expect(anclas.sort()).toEqual([...propios].sort())
+  })
+})

@@ -1,0 +1,460 @@
+// The service's specification, statement by statement, against the bundled contract: what it says is there and marked
+// `especificado`, what it leaves open («not shown») is marked `decision` and has its row in DECISIONES.md.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../server/platform/root.ts'
+
+type Nodo = Record<string, unknown>
+type Origen = 'especificado' | 'decision'
+/** An element of the contract, where it comes from, and what must be true of it. */
+type Elemento = [puntero: string, origen: Origen, es?: object]
+interface Afirmacion {
+  dice: string
+  en: Elemento[]
+}
+interface Hueco extends Afirmacion {
+  /** First cells of its rows in DECISIONES.md. */
+  rows: string[]
+}
+
+const leer = (documento: string) =>
+  JSON.parse(readFileSync(new URL(`server/generated/contract/${documento}.json`, ROOT), 'utf8')) as Nodo
+const comercios = leer('comercios')
+
+const escapar = (paso: string) => paso.replaceAll('~', '~0').replaceAll('/', '~1')
+const operacion = (metodo: string, ruta: string) => `/paths/${escapar(ruta)}/${metodo}`
+const json = '/content/application~1json/schema'
+const esquema = (nombre: string) => `/components/schemas/${nombre}`
+const campo = (nombre: string, propiedad: string) => `${esquema(nombre)}/properties/${propiedad}`
+
+/** The element at a pointer; what stands beside a `$ref` stands over what it refers to. */
+function resolver(documento: Nodo, puntero: string): Nodo {
+  const entero = (nodo: Nodo): Nodo => {
+    const { $ref, ...propio } = nodo
+    return typeof $ref === 'string' ? { ...resolver(documento, $ref.slice(1)), ...propio } : nodo
+  }
+  return puntero
+    .split('/')
+    .slice(1)
+    .map((paso) => paso.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((nodo, paso) => {
+      if (!(paso in nodo)) throw new Error(`${puntero}: there is no ${paso}`)
+      return entero(nodo[paso] as Nodo)
+    }, documento)
+}
+
+/** Pointers of every element that claims to be specified, by its own mark or by what it refers to. */
+function especificados(documento: Nodo): string[] {
+  const hallados: string[] = []
+  const recorrer = (valor: unknown, puntero: string) => {
+    if (valor === null || typeof valor !== 'object') return
+    const { 'x-origen': propio, $ref } = valor as Nodo
+    const origen = propio ?? (typeof $ref === 'string' && resolver(documento, $ref.slice(1))['x-origen'])
+    if (origen === 'especificado') hallados.push(puntero)
+    for (const [clave, hijo] of Object.entries(valor))
+      if (!/^(examples?|x-.*)$/.test(clave)) recorrer(hijo, `${puntero}/${escapar(clave)}`)
+  }
+  recorrer(documento, '')
+  return hallados
+}
+
+const texto = { type: 'string' }
+const numero = { type: 'number' }
+const entero = { type: 'integer' }
+const exige = (...nombres: string[]) => ({ required: expect.arrayContaining(nombres) })
+const sinExigir = (nombre: string) => ({ required: expect.not.arrayContaining([nombre]) })
+
+const CREAR = operacion('post', '/api/v1/guias')
+const LOTE = operacion('post', '/api/v1/guias/bulk')
+const LISTAR = operacion('get', '/api/v1/guias')
+const DETALLE = operacion('get', '/api/v1/guias/{guia}')
+const PRUEBA = operacion('get', '/api/v1/guias/{guia}/prueba-entrega')
+const AVISO = '/webhooks/guia/post'
+const LLAVE = '/components/securitySchemes/llaveDeComercio'
+
+const AFIRMACIONES: Record<string, Afirmacion[]> = {
+  'What the service does': [
+    { dice: 'A merchant’s system creates shipment guides', en: [[CREAR, 'especificado']] },
+    {
+      dice: 'Guides are created one at a time or in a batch of up to 100 per call',
+      en: [
+        [CREAR, 'especificado'],
+        [LOTE, 'especificado'],
+      ],
+    },
+    {
+      dice: 'With destination coordinates the delivery address is confirmed immediately',
+      en: [[esquema('EstadoDeUbicacion'), 'decision', { enum: expect.arrayContaining(['confirmada']) }]],
+    },
+    {
+      dice: 'Without them, the service sends a location-confirmation message through a messaging app',
+      en: [
+        [esquema('EstadoDeUbicacion'), 'decision', { enum: expect.arrayContaining(['solicitada']) }],
+        [campo('Ubicacion', 'solicitud'), 'decision'],
+      ],
+    },
+    {
+      dice: 'Tracking returns the current status and the history of events, with cursor pagination',
+      en: [
+        [`${DETALLE}/responses/200${json}/allOf/0/allOf/0`, 'decision', exige('estado')],
+        [`${DETALLE}/responses/200${json}/allOf/1/properties/eventos`, 'decision', exige('datos', 'cursor_siguiente')],
+      ],
+    },
+    {
+      dice: 'Proof of delivery consists of photos, a signature and a PDF, each available as a signed link',
+      en: [
+        [`${PRUEBA}/responses/200${json}`, 'decision', exige('fotos', 'firma', 'pdf')],
+        [`${campo('PruebaDeEntrega', 'fotos')}/items`, 'decision', exige('url')],
+        [`${campo('PruebaDeEntrega', 'firma')}/oneOf/0`, 'decision', exige('url')],
+        [`${campo('PruebaDeEntrega', 'pdf')}/oneOf/0`, 'decision', exige('url')],
+      ],
+    },
+    {
+      dice: 'Status changes are pushed as webhooks, signed with HMAC-SHA256 and retried automatically',
+      en: [[AVISO, 'especificado', { description: expect.stringMatching(/firmado.*HMAC-SHA256[\s\S]*se reintenta/) }]],
+    },
+    {
+      dice: 'Access uses Bearer keys issued per merchant',
+      en: [[LLAVE, 'especificado', { type: 'http', scheme: 'bearer' }]],
+    },
+    {
+      dice: 'Creation can be made idempotent with the field external_ref',
+      en: [[campo('GuiaParaCrear', 'external_ref'), 'especificado']],
+    },
+  ],
+  'Resources and their fields': [
+    { dice: 'A guide to create', en: [[esquema('GuiaParaCrear'), 'especificado', { type: 'object' }]] },
+    {
+      dice: 'telefono: a string in international format',
+      en: [
+        [campo('GuiaParaCrear', 'telefono'), 'especificado', { ...texto, examples: [expect.stringMatching(/^\+/)] }],
+      ],
+    },
+    { dice: 'departamento: string', en: [[campo('GuiaParaCrear', 'departamento'), 'especificado', texto]] },
+    { dice: 'municipio: string', en: [[campo('GuiaParaCrear', 'municipio'), 'especificado', texto]] },
+    { dice: 'lat: destination latitude, number', en: [[campo('GuiaParaCrear', 'lat'), 'especificado', numero]] },
+    { dice: 'lng: destination longitude, number', en: [[campo('GuiaParaCrear', 'lng'), 'especificado', numero]] },
+    { dice: 'maps_url: a map link, string', en: [[campo('GuiaParaCrear', 'maps_url'), 'especificado', texto]] },
+    { dice: 'recogida: object', en: [[campo('GuiaParaCrear', 'recogida'), 'especificado', { type: 'object' }]] },
+    { dice: 'guia: identifier, string', en: [[campo('ResultadoCreado', 'guia'), 'especificado', texto]] },
+    { dice: 'estado: current state, string', en: [[campo('ResultadoCreado', 'estado'), 'especificado', texto]] },
+    { dice: 'recogida.maps_url: string', en: [[campo('Recogida', 'maps_url'), 'especificado', texto]] },
+    { dice: 'recogida.lat: number', en: [[campo('Recogida', 'lat'), 'especificado', numero]] },
+    { dice: 'recogida.lng: number', en: [[campo('Recogida', 'lng'), 'especificado', numero]] },
+    { dice: 'recogida.nombre: string', en: [[campo('Recogida', 'nombre'), 'especificado', texto]] },
+    {
+      dice: 'A pickup point is given either as coordinates (lat and lng) or as maps_url',
+      en: [
+        [
+          esquema('Recogida'),
+          'especificado',
+          { anyOf: [exige('lat', 'lng'), exige('maps_url')], dependentRequired: { lat: ['lng'], lng: ['lat'] } },
+        ],
+      ],
+    },
+    {
+      dice: 'Destination coordinates are given as lat and lng, or as maps_url, directly on the guide',
+      en: [[esquema('GuiaParaCrear'), 'especificado', { dependentRequired: { lat: ['lng'], lng: ['lat'] } }]],
+    },
+  ],
+  'States and transitions': [
+    {
+      dice: 'A created guide becomes aceptado, the only state value given',
+      en: [[esquema('Estado'), 'decision', { 'x-transiciones': { iniciales: ['aceptado'] } }]],
+    },
+  ],
+  'Create a guide': [
+    { dice: 'POST /api/v1/guias', en: [[CREAR, 'especificado', { operationId: 'crearGuia' }]] },
+    {
+      dice: 'Request body: a JSON object with the guide fields',
+      en: [
+        [`${CREAR}/requestBody`, 'especificado', { required: true }],
+        [`${CREAR}/requestBody${json}/allOf/0`, 'especificado', { title: 'Guía para crear' }],
+        [`${esquema('GuiaIndividual')}/allOf/0`, 'especificado'],
+        [`${esquema('GuiaIndividual')}/allOf/1/properties/recogida`, 'especificado'],
+      ],
+    },
+  ],
+  'Create guides in batch': [
+    { dice: 'POST /api/v1/guias/bulk', en: [[LOTE, 'especificado', { operationId: 'crearLote' }]] },
+    {
+      dice: 'Request body: guias and recogida',
+      en: [
+        [`${LOTE}/requestBody`, 'especificado', { required: true }],
+        [`${LOTE}/requestBody${json}`, 'especificado', { type: 'object' }],
+        [esquema('LoteParaCrear'), 'especificado', exige('guias')],
+      ],
+    },
+    {
+      dice: 'guias: array of guide objects, required, length 1 to 100',
+      en: [
+        [campo('LoteParaCrear', 'guias'), 'especificado', { type: 'array', minItems: 1, maxItems: 100 }],
+        [`${campo('LoteParaCrear', 'guias')}/items`, 'especificado', { title: 'Guía para crear' }],
+      ],
+    },
+    {
+      dice: 'recogida: object, not required, default pickup point; each guide may override it',
+      en: [
+        [campo('LoteParaCrear', 'recogida'), 'especificado', { type: 'object' }],
+        [esquema('LoteParaCrear'), 'especificado', sinExigir('recogida')],
+        [esquema('GuiaParaCrear'), 'especificado', sinExigir('recogida')],
+      ],
+    },
+    {
+      dice: 'Response: HTTP 200 always, whether or not items failed',
+      en: [
+        [`${LOTE}/responses/200`, 'especificado'],
+        [`${LOTE}/responses/200${json}`, 'especificado', { type: 'object' }],
+        [esquema('LoteCreado'), 'especificado', exige('ok', 'creadas', 'fallidas', 'resultados')],
+      ],
+    },
+    { dice: 'ok: boolean', en: [[campo('LoteCreado', 'ok'), 'especificado', { type: 'boolean' }]] },
+    { dice: 'creadas: integer', en: [[campo('LoteCreado', 'creadas'), 'especificado', entero]] },
+    { dice: 'fallidas: integer', en: [[campo('LoteCreado', 'fallidas'), 'especificado', entero]] },
+    {
+      dice: 'resultados: array, one entry per submitted guide',
+      en: [
+        [campo('LoteCreado', 'resultados'), 'especificado', { type: 'array', minItems: 1, maxItems: 100 }],
+        [`${campo('LoteCreado', 'resultados')}/items/oneOf/0`, 'especificado', { title: 'Guía creada' }],
+        [`${campo('LoteCreado', 'resultados')}/items/oneOf/1`, 'especificado', { title: 'Guía fallida' }],
+      ],
+    },
+    {
+      dice: 'indice: integer, zero-based position in the submitted guias array',
+      en: [
+        [esquema('Indice'), 'especificado', { ...entero, minimum: 0, maximum: 99 }],
+        [campo('ResultadoCreado', 'indice'), 'especificado'],
+        [campo('ResultadoFallido', 'indice'), 'especificado'],
+      ],
+    },
+    {
+      dice: 'ok: boolean, whether this guide was created',
+      en: [
+        [campo('ResultadoCreado', 'ok'), 'especificado', { type: 'boolean', const: true }],
+        [campo('ResultadoFallido', 'ok'), 'especificado', { type: 'boolean', const: false }],
+      ],
+    },
+    {
+      dice: 'guia and estado: present on success',
+      en: [[esquema('ResultadoCreado'), 'especificado', exige('indice', 'ok', 'guia', 'estado')]],
+    },
+    {
+      dice: 'error: present instead of guia when this guide failed',
+      en: [
+        [
+          esquema('ResultadoFallido'),
+          'especificado',
+          { ...exige('indice', 'ok', 'error'), properties: expect.not.objectContaining({ guia: expect.anything() }) },
+        ],
+        [campo('ResultadoFallido', 'error'), 'especificado', { type: 'object' }],
+      ],
+    },
+  ],
+  'Rules of the batch': [
+    {
+      dice: 'Every guide must resolve a pickup point, the batch’s or its own',
+      en: [[esquema('GuiaIndividual'), 'decision', { allOf: [{}, { required: ['recogida'] }] }]],
+    },
+    {
+      dice: 'A guide without destination coordinates triggers one message; lat and lng, or maps_url, avoid it',
+      en: [[esquema('GuiaParaCrear'), 'especificado', { description: expect.stringContaining('**un** mensaje') }]],
+    },
+    {
+      dice: 'A caller must examine each entry by its indice',
+      en: [[esquema('LoteCreado'), 'especificado', { description: expect.stringContaining('por su `indice`') }]],
+    },
+  ],
+  'Other operations': [
+    {
+      dice: 'Listing of the merchant’s guides, with cursor pagination',
+      en: [[`${LISTAR}/responses/200${json}`, 'decision', exige('datos', 'cursor_siguiente')]],
+    },
+    { dice: 'The detail of a guide, with its status and event history', en: [[DETALLE, 'decision']] },
+    { dice: 'The proof of delivery of a guide', en: [[PRUEBA, 'decision']] },
+  ],
+}
+
+// «Authentication», «Events», «Errors» and «Limits» repeat what the sections above say.
+const HUECOS: Record<string, Hueco[]> = {
+  'Resources and their fields': [
+    {
+      dice: 'Required or optional status of each guide field',
+      rows: ['Qué campos de la guía son obligatorios'],
+      en: [[esquema('GuiaIndividual'), 'decision']],
+    },
+    {
+      dice: 'Complete field list of a guide, semantics and format of external_ref',
+      rows: ['Otros campos', 'La guía en las respuestas', 'Formato de `external_ref`', 'Qué es «la misma» creación'],
+      en: [
+        [esquema('Guia'), 'decision'],
+        [campo('GuiaDeAviso', 'external_ref'), 'decision'],
+        [esquema('RecogidaDeGuia'), 'decision'],
+        [esquema('ReferenciaExterna'), 'decision'],
+        [esquema('CodigoDeGuia'), 'decision'],
+        ...['destinatario', 'direccion', 'indicaciones', 'contenido', 'metadatos'].map(
+          (nombre): Elemento => [campo('GuiaParaCrear', nombre), 'decision'],
+        ),
+      ],
+    },
+    {
+      dice: 'Fields of an event-history record',
+      rows: ['Campos de un evento del historial'],
+      en: [[esquema('Evento'), 'decision']],
+    },
+    {
+      dice: 'Fields of the proof-of-delivery record, and the format of its signed links',
+      rows: ['Campos de la prueba de entrega', 'Enlaces firmados'],
+      en: [
+        [esquema('PruebaDeEntrega'), 'decision'],
+        [campo('PruebaDeEntrega', 'fotos'), 'decision'],
+        [campo('ArchivoDePrueba', 'url'), 'decision'],
+      ],
+    },
+  ],
+  'States and transitions': [
+    {
+      dice: 'The full list of states; transitions',
+      rows: ['Estados y transiciones'],
+      en: [[esquema('Estado'), 'decision']],
+    },
+  ],
+  Endpoints: [
+    {
+      dice: 'Response body of the single create',
+      rows: ['Respuesta de la creación individual'],
+      en: [
+        [`${CREAR}/responses/201`, 'decision'],
+        [`${CREAR}/responses/200`, 'decision'],
+      ],
+    },
+    {
+      dice: 'Method, path, parameters and payload of the listing, the detail and the proof',
+      rows: ['Lista, detalle y prueba de entrega', 'Paginación'],
+      en: [LISTAR, DETALLE, PRUEBA].flatMap((una): Elemento[] => [
+        [una, 'decision'],
+        [`${una}/parameters/0`, 'decision'],
+        [`${una}/responses/200`, 'decision'],
+      ]),
+    },
+  ],
+  Authentication: [
+    {
+      dice: 'Key issuance, rotation, revocation and scopes',
+      rows: ['Llaves', 'Emisión, rotación y alcances de las llaves', 'Revocación'],
+      en: [],
+    },
+  ],
+  Events: [
+    {
+      dice: 'Event names, payload shape, signature header, signing input, retry schedule, registration of an address',
+      rows: [
+        'Nombres de los eventos',
+        'Cuerpo de un aviso',
+        'Formato de los webhooks',
+        'Reintentos',
+        'Cómo se registra un webhook',
+      ],
+      en: [
+        [esquema('TipoDeEvento'), 'decision'],
+        [`${AVISO}/requestBody`, 'decision'],
+        [`${AVISO}/parameters/2`, 'decision', { name: 'webhook-signature' }],
+        [operacion('post', '/api/v1/webhooks'), 'decision'],
+      ],
+    },
+  ],
+  Errors: [
+    {
+      dice: 'Shape and content of the error value in a batch entry',
+      rows: ['`error` de una entrada'],
+      en: [[esquema('Problema'), 'decision']],
+    },
+    { dice: 'Value of the top-level ok when some entries fail', rows: ['`ok` del lote'], en: [] },
+    {
+      dice: 'Error codes, status codes and the error body for other failures',
+      rows: ['Errores', 'Códigos y estados HTTP de las fallas'],
+      en: [
+        [esquema('CodigoDeProblema'), 'decision'],
+        ...['401', '422'].map((estado): Elemento => [`${CREAR}/responses/${estado}`, 'decision']),
+      ],
+    },
+  ],
+  Limits: [
+    {
+      dice: 'Rate limits, request size limits and page size limits',
+      rows: ['Límites', 'Ritmo de las solicitudes'],
+      en: [[`${LISTAR}/parameters/9`, 'decision', { name: 'limite' }]],
+    },
+  ],
+  Versioning: [
+    {
+      dice: 'Version policy, deprecation and compatibility rules',
+      rows: ['Versiones, retiro y compatibilidad'],
+      en: [],
+    },
+  ],
+}
+
+const casos = (tabla: Record<string, Afirmacion[]>) =>
+  Object.entries(tabla).flatMap(([seccion, filas]) => filas.map((fila) => [seccion, fila.dice, fila.en] as const))
+
+/** What the world has at this one place (RFC 8615), for whoever checks a proof: it has no version and takes no key. */
+const CLAVES_PUBLICAS = '/.well-known/jwks.json'
+
+describe('what the specification says', () => {
+  it.each(casos(AFIRMACIONES))('%s: %s', (_seccion, _dice, elementos) => {
+    for (const [puntero, origen, es = {}] of elementos) {
+      expect(resolver(comercios, puntero), puntero).toMatchObject({ 'x-origen': origen, ...es })
+    }
+  })
+
+  it('Endpoints: every request carries the key, and requests and answers are JSON', () => {
+    expect(comercios.security).toEqual([{ llaveDeComercio: [] }])
+    for (const [ruta, metodos] of Object.entries(comercios.paths as Record<string, Record<string, Nodo>>)) {
+      for (const [metodo, una] of Object.entries(metodos)) {
+        expect(una.security, ruta).toEqual(ruta === CLAVES_PUBLICAS ? [] : [{ llaveDeComercio: expect.any(Array) }])
+        const cuerpos = [una.requestBody, ...Object.keys(una.responses as Nodo)]
+          .filter(Boolean)
+          .map((cuerpo) =>
+            typeof cuerpo === 'string' ? resolver(comercios, `${operacion(metodo, ruta)}/responses/${cuerpo}`) : cuerpo,
+          ) as Nodo[]
+        for (const { content } of cuerpos)
+          expect(Object.keys(content ?? { 'application/json': {} }), ruta).toContain('application/json')
+      }
+    }
+  })
+
+  it('Versioning: every path has the prefix /api/v1', () => {
+    const rutas = Object.keys(comercios.paths as Nodo).filter((ruta) => ruta !== CLAVES_PUBLICAS)
+    for (const ruta of rutas) expect(ruta).toMatch(/^\/api\/v1\//)
+  })
+})
+
+describe('what the specification leaves open', () => {
+  const decisiones = readFileSync(new URL('openapi/DECISIONES.md', ROOT), 'utf8')
+
+  it.each(casos(HUECOS))('%s: %s', (_seccion, _dice, elementos) => {
+    for (const [puntero, origen, es = {}] of elementos) {
+      expect(resolver(comercios, puntero), puntero).toMatchObject({ 'x-origen': origen, ...es })
+    }
+  })
+
+  it.each(
+    Object.values(HUECOS)
+      .flat()
+      .map(({ dice, rows: filas }) => [dice, filas] as const),
+  )('has its rows in DECISIONES.md: %s', (_dice, filas) => {
+    for (const fila of filas) expect(decisiones).toContain(`\n| ${fila} | `)
+  })
+})
+
+describe('nothing else', () => {
+  const dichos = new Set(
+    Object.values(AFIRMACIONES)
+      .flat()
+      .flatMap(({ en }) => en.filter(([, origen]) => origen === 'especificado').map(([puntero]) => puntero)),
+  )
+
+  it.each(['comercios', 'operaciones', 'publico'])('of %s claims to be specified', (documento) => {
+    expect(especificados(leer(documento)).filter((puntero) => !dichos.has(puntero))).toEqual([])
+  })
+})

@@ -1,0 +1,165 @@
+// Generators that others made read the published contract, and what they make takes every example of it.
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { FetchingJSONSchemaStore, InputData, JSONSchemaInput, quicktype } from 'quicktype-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ZodType } from 'zod'
+import {
+  examplesOf,
+  type Json,
+  type JsonObject,
+  operacionesOf,
+  resolveRef,
+  schemasOf,
+} from '../../scripts/documentation/contract.ts'
+import { ROOT } from '../../server/platform/root.ts'
+import { conDias } from '../docs/days.ts'
+import { runProgram } from '../docs/run.ts'
+import { buildGuia, FULL_RUN_ONLY } from '../factories.ts'
+import { PYTHON_WITH_DATEUTIL } from '../interpreters.ts'
+
+const CONTRATO = fileURLToPath(new URL('server/generated/contract/openapi.json', ROOT))
+const contrato: JsonObject = JSON.parse(conDias(readFileSync(CONTRATO, 'utf8'), { clock: () => new Date() }))
+
+interface Caso {
+  operacion: string
+  /** `cuerpo`, or the status of an answer. */
+  de: string
+  scheme: Json
+  valor: Json
+}
+
+/** Every example of a JSON body or answer, with the schema that stands beside it. */
+const casos: Caso[] = operacionesOf(contrato).flatMap(({ id, definition: definicion }) => {
+  const partes = {
+    ...(definicion.requestBody ? { cuerpo: definicion.requestBody } : {}),
+    ...(definicion.responses as JsonObject),
+  }
+  return Object.entries(partes).flatMap(([de, parte]) => {
+    const { schema = null } = ((resolveRef(contrato, parte).content as JsonObject)?.['application/json'] ??
+      {}) as JsonObject
+    return examplesOf(contrato, parte).map(([, { value = null }]) => ({
+      operacion: id,
+      de,
+      scheme: schema,
+      valor: value,
+    }))
+  })
+})
+
+let carpeta = ''
+const en = (archivo: string) => join(carpeta, archivo)
+beforeAll(async () => {
+  // In the project, where what is generated finds the packages that it imports.
+  const memoria = fileURLToPath(new URL('node_modules/.cache/guias/', ROOT))
+  await mkdir(memoria, { recursive: true })
+  carpeta = await mkdtemp(join(memoria, 'herramientas-'))
+})
+afterAll(() => rm(carpeta, { recursive: true }))
+
+const programa = (ruta: string, ...args: string[]) => [
+  process.execPath,
+  fileURLToPath(new URL(`node_modules/${ruta}`, ROOT)),
+  ...args,
+]
+
+async function exigir(orden: string[]) {
+  const { codigo, output: salida, errores } = await runProgram(orden, { cwd: carpeta })
+  expect(codigo, salida + errores).toBe(0)
+  return salida
+}
+
+it('has an example of most bodies and answers', () => expect(casos.length).toBeGreaterThan(250))
+
+describe('orval with zod', () => {
+  let esquemas: Record<string, ZodType> = {}
+  beforeAll(async () => {
+    await exigir(programa('orval/dist/bin/orval.mjs', '--input', CONTRATO, '--output', en('zod.ts'), '--client', 'zod'))
+    esquemas = await import(en('zod.ts'))
+  })
+
+  const suyo = ({ operacion, de }: Caso) =>
+    esquemas[`${operacion[0]!.toUpperCase()}${operacion.slice(1)}${de === 'cuerpo' ? 'Body' : 'Response'}`]
+
+  /** What it makes schemas of: bodies, and the first good answer of each operation. */
+  const leidos = casos.filter(
+    ({ operacion, de }) =>
+      de === 'cuerpo' || de === casos.find((c) => c.operacion === operacion && c.de.startsWith('2'))?.de,
+  )
+
+  it('takes every example', () => {
+    expect(leidos.length).toBeGreaterThan(50)
+    const mal = leidos.map((caso) => [caso.operacion, caso.de, suyo(caso)?.safeParse(caso.valor).error?.issues])
+    expect(mal.filter(([, , fallas]) => fallas !== undefined)).toEqual([])
+    expect(leidos.filter((caso) => !suyo(caso))).toEqual([])
+  })
+
+  it('takes a valid guide with letters of Spanish, and refuses one without its municipality', () => {
+    const { municipio, ...sinMunicipio } = { ...buildGuia(), direccion: '5ª avenida norte, casa Ñandú' }
+    expect(esquemas.CrearGuiaBody!.safeParse({ ...sinMunicipio, municipio }).error).toBeUndefined()
+    expect(esquemas.CrearGuiaBody!.safeParse(sinMunicipio).success).toBe(false)
+    expect(esquemas.CrearGuiaBody!.safeParse({ ...sinMunicipio, municipio: ' ' }).success).toBe(false)
+  })
+})
+
+describe('openapi-typescript', () => {
+  it('gives types that every example has', FULL_RUN_ONLY, async () => {
+    // It would make obligatory, in requests too, whatever has a default.
+    const opcional = ['--default-non-nullable', 'false']
+    await exigir(programa('openapi-typescript/bin/cli.js', CONTRATO, ...opcional, '-o', en('tipos.d.ts')))
+    const constantes = casos.map(({ operacion, de, valor }, i) => {
+      const parte =
+        de === 'cuerpo'
+          ? "NonNullable<operations['OP']['requestBody']>"
+          : `operations['OP']['responses'][${/^\d+$/.test(de) ? de : `'${de}'`}]`
+      const tipo = `${parte.replace('OP', operacion)}['content']['application/json']`
+      return `export const caso${i}: ${tipo} = ${JSON.stringify(valor)}`
+    })
+    const mal = "// @ts-expect-error\nexport const mal: components['schemas']['GuiaIndividual'] = { telefono: 1 }"
+    const cabeza = "import type { components, operations } from './tipos.d.ts'"
+    await writeFile(en('casos.ts'), [cabeza, ...constantes, mal].join('\n'))
+    const opciones = ['--noEmit', '--strict', '--ignoreConfig', '--allowImportingTsExtensions', 'casos.ts']
+    await exigir(programa('typescript-7/bin/tsc', ...opciones))
+  })
+})
+
+describe.skipIf(!PYTHON_WITH_DATEUTIL)('quicktype, in Python', () => {
+  it('makes models that read every example', async () => {
+    const propiedad = ({ operacion, de }: Caso) => `${operacion}_${de}`
+    const esquema = {
+      $defs: schemasOf(contrato),
+      type: 'object',
+      additionalProperties: false,
+      properties: Object.fromEntries(casos.map((caso) => [propiedad(caso), caso.scheme])),
+    }
+    const fuente = new JSONSchemaInput(new FetchingJSONSchemaStore())
+    await fuente.addSource({
+      name: 'Todo',
+      schema: JSON.stringify(esquema).replaceAll('#/components/schemas/', '#/$defs/'),
+    })
+    const inputData = new InputData()
+    inputData.addInput(fuente)
+    const { lines } = await quicktype({ inputData, lang: 'python', rendererOptions: { 'python-version': '3.7' } })
+    await writeFile(en('modelos.py'), lines.join('\n'))
+    await writeFile(en('casos.json'), JSON.stringify(casos.map((caso) => ({ [propiedad(caso)]: caso.valor }))))
+    await writeFile(en('leer.py'), LECTOR)
+    expect(await exigir([PYTHON_WITH_DATEUTIL!, 'leer.py'])).toBe(`${casos.length}\n`)
+  })
+})
+
+const LECTOR = `
+import json
+from modelos import todo_from_dict, todo_to_dict
+leidos = 0
+for caso in json.load(open('casos.json', encoding='utf8')):
+    if set(todo_to_dict(todo_from_dict(caso))) != set(caso):
+        raise SystemExit(f'not read: {caso}')
+    leidos += 1
+try:
+    todo_from_dict({'crearGuia_cuerpo': {'telefono': 1}})
+    raise SystemExit('takes anything')
+except AssertionError:
+    print(leidos)
+`

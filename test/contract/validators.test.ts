@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Operation, type OperationId, readContractText, readDocument } from '../../server/api/contract/contract.ts'
+import { Explainer } from '../../server/api/contract/explainer.ts'
+import { loadContract, requireCompiled } from '../../server/api/contract/load.ts'
+import { bodyRef, carriesJson, forInput, schemaRef } from '../../server/api/contract/schemas.ts'
+import { CUERPOS, ESQUEMAS, RUTAS } from '../../server/generated/contract/validators.mjs'
+import { ROOT } from '../../server/platform/root.ts'
+
+const { operaciones } = loadContract()
+const conCuerpo = operaciones.filter(carriesJson)
+const explicador = new Explainer(() => forInput(readDocument()))
+const PAISES = [undefined, null, 'GT', 'MX']
+
+type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
+
+/** The contracts as they are published: what the server reads has no examples. */
+const publicados = ['comercios', 'operaciones', 'publico'].map(
+  (nombre) =>
+    JSON.parse(readFileSync(new URL(`server/generated/contract/${nombre}.json`, ROOT), 'utf8')) as ReturnType<
+      typeof readDocument
+    >,
+)
+
+interface Ejemplo {
+  $ref?: string
+  value: Json
+}
+
+/** The examples of an operation's body in the contract. */
+function ejemplosDe({ path: ruta, method: metodo, tipos }: Operation): Json[] {
+  const { paths, components } = publicados.find((uno) => ruta in uno.paths)!
+  const sueltos = (components as unknown as { examples: Record<string, Ejemplo> }).examples
+  const { example, examples = {} } = paths[ruta]![metodo]!.requestBody!.content[tipos[0]!] as {
+    example?: Json
+    examples?: Record<string, Ejemplo>
+  }
+  const valores = Object.values(examples).map(({ $ref, value }) =>
+    $ref ? sueltos[$ref.split('/').at(-1)!]!.value : value,
+  )
+  return [example, ...valores].filter((uno) => uno !== undefined)
+}
+
+const CUALQUIERA: fc.Arbitrary<Json> = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+  fc.constantFrom(
+    '',
+    ' ',
+    '+50255551234',
+    '5555 1234',
+    'GT',
+    '2026-11-20T15:04:05Z',
+    'https://maps.app.goo.gl/x',
+    91,
+    -1,
+    1e3,
+  ),
+)
+
+/** A value with one of its parts, somewhere, replaced, removed, or joined by another. */
+function alterar(valor: Json, camino: readonly number[], nueva: Json): Json {
+  const [n = 0, ...resto] = camino
+  if (valor === null || typeof valor !== 'object') return nueva
+  const claves = Object.keys(valor)
+  const clave = claves[n % (claves.length + 2)]
+  if (clave === undefined) return Array.isArray(valor) ? [...valor, nueva] : { ...valor, [`otra${n}`]: nueva }
+  if (resto.length === 0 && n % 3 === 0)
+    return Array.isArray(valor)
+      ? valor.toSpliced(Number(clave), 1)
+      : Object.fromEntries(Object.entries(valor).filter(([otra]) => otra !== clave))
+  const dentro = alterar((valor as Record<string, Json>)[clave]!, resto, nueva)
+  return Array.isArray(valor) ? valor.with(Number(clave), dentro) : { ...valor, [clave]: dentro }
+}
+
+describe('the validators that were compiled with the server', () => {
+  it('are there for each JSON body and for the parameters of each path', () => {
+    expect(Object.keys(CUERPOS).sort()).toEqual(conCuerpo.map(({ id }) => id).sort())
+    const conRuta = operaciones.filter(({ parameters: parametros }) => parametros.some((uno) => uno.in === 'path'))
+    expect(Object.keys(RUTAS).sort()).toEqual(conRuta.map(({ id }) => id).sort())
+  })
+
+  it('are of the contract that is served, and of no other', () => {
+    const texto = readContractText()
+    expect(() => requireCompiled(texto)).not.toThrow()
+    expect(() => requireCompiled(texto.replace('"maxLength":', '"minLength":'))).toThrow('npm run generate')
+  })
+
+  it.each(conCuerpo.map((operacion) => [operacion.id, operacion] as const))(
+    'admit of %s what the contract admits, read at run time, and nothing else',
+    (id, operacion) => {
+      const ejemplos = ejemplosDe(operacion)
+      expect(ejemplos.length).toBeGreaterThan(0)
+      const comparar = (cuerpo: Json, pais: string | null | undefined) => {
+        const admitido = CUERPOS[id]!.call({ pais }, structuredClone(cuerpo))
+        const { listedFaults: dichas } = explicador.faults(bodyRef(operacion), cuerpo, 1, { pais } as never)
+        expect(admitido, JSON.stringify(cuerpo)).toBe(dichas.length === 0)
+        return admitido
+      }
+      for (const ejemplo of ejemplos) comparar(ejemplo, undefined)
+      fc.assert(
+        fc.property(
+          fc.constantFrom(...ejemplos),
+          fc.array(fc.nat(30), { minLength: 1, maxLength: 3 }),
+          CUALQUIERA,
+          fc.constantFrom(...PAISES),
+          (ejemplo, camino, nueva, pais) => void comparar(alterar(ejemplo, camino, nueva), pais),
+        ),
+        { numRuns: 200 },
+      )
+    },
+  )
+
+  it('judge a guide of a batch as the contract does', () => {
+    const [ejemplo] = ejemplosDe(conCuerpo.find(({ id }) => id === 'crearGuia')!)
+    fc.assert(
+      fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (camino, nueva) => {
+        const guia = camino.length === 0 ? ejemplo! : alterar(ejemplo!, camino, nueva)
+        const { listedFaults: dichas } = explicador.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
+        expect(ESQUEMAS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(dichas.length === 0)
+      }),
+    )
+  })
+
+  it('put in what the contract says of what is left out', () => {
+    const con = (id: OperationId, cuerpo: object) => {
+      expect(CUERPOS[id]!(cuerpo)).toBe(true)
+      return cuerpo
+    }
+    expect(con('rotarSecreto', {})).toEqual({ solapamiento_horas: 24 })
+    expect(con('simularUbicacion', {})).toMatchObject({ resultado: 'confirmada' })
+    expect(con('rotarLlave', { solapamiento_horas: 0 })).toEqual({ solapamiento_horas: 0 })
+  })
+
+  it('admit in a path what its parameters admit', () => {
+    expect(RUTAS.obtenerGuia!({ guia: '7K3M9QX2A1B4' })).toBe(true)
+    expect(RUTAS.obtenerGuia!({ guia: 'x'.repeat(20_000) })).toBe(false)
+    expect(RUTAS.obtenerGuia!({ guia: '' })).toBe(false)
+    expect(RUTAS.obtenerGuia!({})).toBe(false)
+  })
+})

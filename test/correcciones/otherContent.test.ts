@@ -1,0 +1,36 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Comercio } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/channel.ts'
+
+const canal = useChannel()
+const { entorno, requested: pedida, tipos, leer, reply: contestar } = canal
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio('live')
+})
+
+const corregida = async (esta: SentUbicacionRequest) => {
+  await comercio.api.guias.corregir(esta.guia, { contenido: 'Una caja' })
+  return esta
+}
+
+describe('a guide that waits for its place, corrected in something else than its telephone', () => {
+  it('takes an answer of its recipient that quotes no message', async () => {
+    const { telefono, ...esta } = await corregida(await pedida(comercio))
+    await contestar('location', RECIPIENT_POSITION, { telefono })
+    expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario' })
+  })
+
+  it('reports that nobody answered in time', async () => {
+    const esta = await corregida(await pedida(comercio))
+    canal.advance(73 * 3_600_000)
+    await hasta(async () => (await leer(comercio, esta)).ubicacion.estado === 'vencida')
+    expect(await tipos(comercio, esta)).toEqual([
+      'guia.aceptado',
+      'ubicacion.solicitada',
+      'guia.corregida',
+      'ubicacion.vencida',
+    ])
+  })
+})

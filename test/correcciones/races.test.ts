@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Comercio, conClave } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { createTelefono, RECIPIENT_POSITION, useChannel } from '../mensajeria/channel.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+
+const canal = useChannel()
+const { entorno, createUbicacionRequest: nueva, mensajes, quietud } = canal
+const nuevoReceptor = useReceivers()
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio('live')
+})
+
+/** Status of a request, which is repeated while the service is too busy, as a merchant's program does. */
+async function hecho(pedir: () => Promise<Response>): Promise<number> {
+  const { status } = await pedir()
+  return status === 503 ? hecho(pedir) : status
+}
+
+describe('corrections, scans and answers at the same time, in two processes', () => {
+  it('lose no update, leave no gap, and send each telephone one message at most', async () => {
+    const otro = await canal.otroServicio()
+    const urls = [entorno.url, otro.url]
+    const guias = await Promise.all(Array.from({ length: 12 }, () => nueva(comercio)))
+    const pedir = (i: number, metodo: string, ruta: string, cuerpo: object, clave?: string, llave = comercio.llave) =>
+      hecho(() =>
+        fetch(urls[i % 2] + ruta, {
+          method: metodo,
+          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json', ...conClave(clave) },
+          body: JSON.stringify(cuerpo),
+        }),
+      )
+    const telefonos = guias.map(() => [createTelefono(), createTelefono(), createTelefono()])
+    const estados = await Promise.all(
+      guias.flatMap(({ guia }, g) => [
+        ...telefonos[g]!.map((telefono, i) =>
+          pedir(i, 'PATCH', `/api/v1/guias/${guia}`, { telefono: `+${telefono}` }, `${guia}-telefono-${i}`),
+        ),
+        ...[1, 2, 3].map((n) =>
+          pedir(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}` }, `${guia}-caja-${n}`),
+        ),
+        ...(g % 3 === 0
+          ? [
+              pedir(g, 'POST', `/api/v1/guias/${guia}/ubicacion`, {
+                lat: RECIPIENT_POSITION.latitude,
+                lng: RECIPIENT_POSITION.longitude,
+              }),
+            ]
+          : []),
+        ...['recolectado', 'en_bodega'].map((estado, i) =>
+          pedir(
+            i,
+            'POST',
+            `/operaciones/v1/guias/${guia}/eventos`,
+            { estado },
+            `${guia}-${estado}`,
+            entorno.llaveDeOperacion,
+          ),
+        ),
+      ]),
+    )
+    expect(new Set(estados.filter((status) => ![200, 201, 409].includes(status)))).toEqual(new Set())
+    await quietud()
+    for (const [g, { guia, telefono }] of guias.entries()) {
+      const leida = await canal.leer(comercio, { guia })
+      const eventos = leida.eventos.datos
+      expect(eventos.map(({ secuencia }) => secuencia)).toEqual(eventos.map((_, i) => i + 1))
+      const corregidas = eventos.filter(({ tipo }) => tipo === 'guia.corregida')
+      const veces = (campo: string) => corregidas.filter(({ campos }) => campos!.includes(campo)).length
+      // Each accepted correction is one event: nobody's was overwritten unseen.
+      expect([veces('/telefono'), veces('/contenido')]).toEqual([3, 3])
+      expect(telefonos[g]).toContain(leida.telefono!.slice(1))
+      const suyos = await mensajes({ guia })
+      const porTelefono = (uno: string) =>
+        suyos.filter((m) => m.telefono === `+${uno}` && m.tipo === 'solicitud_ubicacion')
+      for (const uno of [telefono, ...telefonos[g]!]) expect(porTelefono(uno).length).toBeLessThanOrEqual(1)
+      if (leida.ubicacion.estado !== 'confirmada')
+        await hasta(async () =>
+          (await mensajes({ guia })).some((m) => m.telefono === leida.telefono && m.estado === 'enviado'),
+        )
+    }
+  })
+
+  it('show in each webhook the guide as it was at its event, when it is sent again after all of them', async () => {
+    const prueba = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    const { webhook } = await prueba.api.webhooks.crear({ url: receptor.url })
+    const { guia } = await prueba.api.guias.crear({
+      telefono: '+50231481676',
+      departamento: 'Guatemala',
+      municipio: 'Mixco',
+      lat: 14.63,
+      lng: -90.6,
+      recogida: { lat: 14.58, lng: -90.54 },
+    })
+    const corregir = (n: number) =>
+      prueba.api.guias.corregir(guia, { contenido: `Caja ${n}`, telefono: `+5025987123${n}` })
+    for (let n = 0; n < 5; n++) {
+      await Promise.all([
+        corregir(n),
+        entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `n${n}` }),
+      ])
+    }
+    await hasta(async () => receptor.recibidos.length === 11)
+    const primeros = new Map(receptor.recibidos.map(({ id, cuerpo }) => [id, cuerpo]))
+    for (let secuencia = 1; secuencia <= 11; secuencia++)
+      await prueba.api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${guia}_${secuencia}`)
+    await hasta(async () => receptor.recibidos.length === 22)
+    for (const { id, cuerpo } of receptor.recibidos.slice(11)) expect(cuerpo).toBe(primeros.get(id))
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts'
+import { shareEnvironment } from '../environment.ts'
+
+const entorno = shareEnvironment()
+const AJUSTES = dynamicStatement<object, { zona: string; timeout: string; role: string }>(
+  `select current_setting('timezone') as zona, current_setting('statement_timeout') as timeout, current_user as role`,
+  false,
+)
+
+describe('a session of a pooler', () => {
+  it.each([true, false])('is set anew for each statement, with named statements: %s', async (conNombres) => {
+    const db = openDb(entorno.databaseUrl, {
+      connections: 1,
+      role: 'guias_trabajos',
+      pooler: { supportsNames: conNombres },
+    })
+    try {
+      // Another client of the pooler has left it so.
+      await db.pool.query(`set timezone = 'America/Guatemala'; set statement_timeout = 0`)
+      const suya = db.asRole('guias_operacion')
+      const leidas = [
+        await db.query(AJUSTES),
+        await suya.query(AJUSTES),
+        await inTransaction(db, (consultar) => consultar(AJUSTES)),
+        await inTransaction(suya, (consultar) => consultar(AJUSTES)),
+      ]
+      expect(leidas.flat()).toEqual(
+        ['guias_trabajos', 'guias_operacion', 'guias_trabajos', 'guias_operacion'].map((papel) => ({
+          zona: 'UTC',
+          timeout: '7s',
+          role: papel,
+        })),
+      )
+    } finally {
+      await db.close()
+    }
+  })
+})

@@ -1,0 +1,47 @@
+// A process that runs on while a migration is applied: what it has prepared is of before.
+
+import { expect, it } from 'vitest'
+import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+
+const entorno = useEnvironment()
+
+it('a column that comes later breaks none of the statements that are prepared', async () => {
+  const { api } = await entorno.nuevoComercio()
+  /** On every connection of the process. */
+  const trabajar = () =>
+    Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const { guia } = await api.guias.crear(buildGuia())
+        for (const estado of ['recolectado', 'en_ruta'] as const) await api.simulador.avanzar(guia, { estado })
+        return (await api.guias.obtener(guia)).eventos.datos.length
+      }),
+    )
+  const antes = await trabajar()
+  await entorno.db.pool.query(
+    ['guia', 'evento', 'comercio', 'llave', 'archivo', 'prueba_entrega', 'webhook', 'bitacora']
+      .map((tabla) => `alter table ${tabla} add column llego_despues text`)
+      .join('; '),
+  )
+  expect(await trabajar()).toEqual(antes)
+})
+
+it('a transaction whose statement was prepared before a new column begins again, once', async () => {
+  const db = openDb(entorno.databaseUrl, { connections: 1 })
+  const TODOS = dynamicStatement<object, { llego_luego?: unknown }>('select * from operador limit 1', true)
+  let veces = 0
+  const leer = () =>
+    inTransaction(db, (consultar) => {
+      veces++
+      return consultar(TODOS)
+    })
+  try {
+    await leer()
+    await db.pool.query('alter table operador add column llego_luego text')
+    const [fila] = await leer()
+    expect([Object.keys(fila!).includes('llego_luego'), veces]).toEqual([true, 3])
+  } finally {
+    await db.close()
+  }
+})

@@ -1,0 +1,230 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type Db, type DbOptions, openDb, STATEMENTS, type Statement } from '../../server/data/db.ts'
+import { FEED_START, readFeed } from '../../server/domain/eventos/stream.ts'
+import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/guia.ts'
+import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos.ts'
+import { EN_POSTGRES } from '../factories.ts'
+import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
+
+const BASE = 'planes'
+const url = Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
+const COMERCIO = '01990000-0000-7000-8000-000000000001'
+const WEBHOOK = 'wh_000000000001'
+
+const cliente = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
+const abiertas: Db[] = []
+const abrir = (opciones: DbOptions = {}) => {
+  const db = openDb(url, { ...opciones, connections: 1 })
+  abiertas.push(db)
+  return db
+}
+
+beforeAll(async () => {
+  await createTestDatabase(BASE)
+  await cliente.connect()
+})
+afterAll(async () => {
+  await Promise.all(abiertas.map((db) => db.close()))
+  await cliente.end()
+  await dropTestDatabase(BASE)
+})
+
+/** Plans of a connection's prepared statement: kept ones, and ones made anew. */
+async function planesDe({ pool }: Db, nombre: string) {
+  const { rows } = await pool.query<{ generic_plans: string; custom_plans: string }>(
+    'select generic_plans, custom_plans from pg_prepared_statements where name = $1',
+    [nombre],
+  )
+  return rows.map(({ generic_plans, custom_plans }) => [Number(generic_plans), Number(custom_plans)])
+}
+
+const leer = (db: Db) => readFeed(db.asRole('guias_api', [COMERCIO]), COMERCIO, 'live', FEED_START, {}, 50)
+
+describe('a statement with a generic plan', EN_POSTGRES, () => {
+  const pooler = { supportsNames: true }
+  it.each([['sessions of its own', {}] as const, ['a pooler that knows names', { pooler }] as const])(
+    'is never planned anew, and leaves its session as it was: %s',
+    async (_de, opciones) => {
+      const db = abrir(opciones)
+      for (let i = 0; i < 8; i++) await leer(db)
+      expect(await planesDe(db, 'guias_api.eventos.flujo')).toEqual([[8, 0]])
+      expect((await db.pool.query('show plan_cache_mode')).rows).toEqual([{ plan_cache_mode: 'auto' }])
+    },
+  )
+
+  it('runs where a pooler knows no names', async () => {
+    expect(await leer(abrir({ pooler: { supportsNames: false } }))).toEqual([])
+  })
+})
+
+interface Nodo {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Rows Removed by Filter'?: number
+  Plans?: Nodo[]
+}
+const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
+
+/** The statement of an endpoint's deliveries with those filters. It isn't run. */
+async function deEntregas(query: object): Promise<Statement> {
+  const pedidas: Statement[] = []
+  const consultar = async (sentencia: Statement) => {
+    pedidas.push(sentencia)
+    throw new Error('not run')
+  }
+  const lista = listarAvisosDeWebhook(
+    { path: { webhook: WEBHOOK }, query, identity: { comercioId: COMERCIO, modo: 'live' } } as never,
+    { db: { query: consultar }, cursors: { decrypt: () => [0, COMERCIO, 1] } } as never,
+  )
+  await expect(lista).rejects.toThrow('not run')
+  return pedidas[0]!
+}
+
+/** The statement of a list of guides, with its values. The statement isn't run. */
+async function deGuias(filtros: GuiaFilters) {
+  const pedidas: { sentencia: Statement; values: Record<string, unknown> }[] = []
+  const consultar = async (sentencia: Statement, valores: Record<string, unknown>) => {
+    pedidas.push({ sentencia, values: valores })
+    return [{ id: null, hasta: null }]
+  }
+  await findGuiaPage(
+    { db: { query: consultar }, cursors: {} } as never,
+    { operacion: '', dueno: '' },
+    filtros,
+    (una) => una,
+  ).catch(() => {})
+  return pedidas[0]!
+}
+
+/** Indexes of guides that a list reads, and the rows that it reads and drops. */
+async function lecturaDe(filtros: GuiaFilters) {
+  const { sentencia, values: valores } = await deGuias(filtros)
+  const rol = filtros.comercioId ? 'guias_api' : 'guias_operacion'
+  await cliente.query(
+    `begin; set local plan_cache_mode = 'force_custom_plan'; set local role ${rol}; set local enable_sort = off`,
+  )
+  await cliente.query(`set local guias.comercios = '{${filtros.comercioId ?? ''}}'`)
+  await cliente.query(`prepare lista as ${sentencia.text}`)
+  const datos = sentencia.parameters.map((nombre) => cliente.escapeLiteral(String(valores[nombre])))
+  const lista = datos.length > 0 ? `(${datos.join(', ')})` : ''
+  const { rows } = await cliente.query(`explain (analyze, timing off, format json) execute lista${lista}`)
+  await cliente.query('rollback; deallocate lista')
+  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan).filter((nodo) => nodo['Relation Name'] === 'guia')
+  return {
+    indices: [...new Set(nodos.map((nodo) => nodo['Index Name'] ?? nodo['Node Type']))],
+    quitadas: nodos.reduce((suma, nodo) => suma + (nodo['Rows Removed by Filter'] ?? 0), 0),
+  }
+}
+
+/** Index scans of a big table in the plan that is kept of a statement, and how often the plan puts rows in order itself. */
+async function planDe({ text, parameters: parametros }: Statement) {
+  await cliente.query("begin; set local plan_cache_mode = 'force_generic_plan'; set local role guias_api")
+  await cliente.query(`set local guias.comercios = '{${COMERCIO}}'`)
+  await cliente.query(`prepare lista as ${text}`)
+  const nulos = parametros.map(() => 'null').join(', ')
+  const { rows } = await cliente.query(`explain (format json) execute lista(${nulos})`)
+  await cliente.query('rollback; deallocate lista')
+  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan)
+  const grandes = nodos.filter(({ 'Relation Name': tabla = '' }) => ['evento', 'webhook_aviso'].includes(tabla))
+  return {
+    indices: grandes.map((nodo) => `${nodo['Node Type']}: ${nodo['Index Name']}`),
+    ordena: nodos.filter((nodo) => nodo['Node Type'].includes('Sort')).length,
+  }
+}
+
+/** One merchant and endpoint with nearly everything, beside 200 with little. */
+const LLENAR = `
+  set session_replication_role = replica;
+  insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+  select ('01990000-0000-7000-8000-' || lpad(to_hex(c), 12, '0'))::uuid, 'live', gen_random_uuid(), 1, 'G' || c || '_' || n,
+    case n % 10 when 0 then 'guia.nota' else 'guia.aceptado' end, 'aceptado', '{}', now(), now()
+  from generate_series(1, 201) c, generate_series(1, case c when 1 then 20000 else 20 end) n;
+  insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+    creado_en)
+  select comercio_id, modo, 'wh_' || lpad(ltrim(right(comercio_id::text, 12), '0'), 12, '0'), guia_id, secuencia,
+    'evt_' || guia || '_1', tipo, case tipo when 'guia.nota' then 'fallido' else 'entregado' end, 'automatica', now(),
+    now() - random() * interval '30 days' from evento;
+  set session_replication_role = origin`
+
+const FEED = 'Index Scan: evento_comercio_id_modo_xid_guia_id_secuencia_idx'
+const FEED_DE_TIPOS = 'Index Scan: evento_comercio_id_modo_tipo_xid_guia_id_secuencia_idx'
+const ENTREGAS = 'Index Scan: webhook_aviso_comercio_id_modo_webhook_creado_en_guia_id__idx'
+const FALLIDAS = 'Index Scan: webhook_aviso_fallido_idx'
+
+const esperados = async () => {
+  const deNombre = Object.fromEntries(
+    [...STATEMENTS].filter(([, { plan }]) => plan === 'generic').map(([nombre, hecha]) => [nombre, hecha]),
+  )
+  expect(Object.keys(deNombre).sort()).toEqual(['eventos.flujo', 'eventos.flujoDeTipos'])
+  return [
+    { sentencia: deNombre['eventos.flujo']!, indices: [FEED], ordena: 0 },
+    // The few rows of each type are merged.
+    { sentencia: deNombre['eventos.flujoDeTipos']!, indices: [FEED_DE_TIPOS], ordena: 1 },
+    { sentencia: await deEntregas({}), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ estado: 'entregado' }), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ estado: 'fallido', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
+    { sentencia: await deEntregas({ creado_desde: '2026-01-01T00:00:00Z' }), indices: [ENTREGAS], ordena: 0 },
+    {
+      sentencia: await deEntregas({ creado_hasta: '2026-01-01T00:00:00Z', cursor: 'x' }),
+      indices: [ENTREGAS],
+      ordena: 0,
+    },
+  ]
+}
+
+describe('the plan that is kept of each of them reads one index in its order', EN_POSTGRES, () => {
+  it('while the tables are empty, and when they are full and nobody has analyzed them', async () => {
+    for (const { sentencia, ...plan } of await esperados())
+      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+    await cliente.query(LLENAR)
+    for (const { sentencia, ...plan } of await esperados())
+      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+  })
+
+  it('when one merchant has nearly everything', async () => {
+    await cliente.query('vacuum (analyze) evento, webhook_aviso')
+    for (const { sentencia, ...plan } of await esperados()) {
+      expect(sentencia.plan).toBe('generic')
+      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+    }
+  })
+})
+
+/** 20,000 guides. A merchant has many of them, and none of the newest; few are lost, or of the mode `test`. */
+const LLENAR_GUIAS = `
+  set session_replication_role = replica;
+  insert into comercio (id, comercio, nombre, creado_en) values ('${COMERCIO}', 'com_000000000001', 'Uno', now());
+  insert into guia (comercio_id, modo, id, guia, estado, estado_en, telefono, departamento, municipio, recogida,
+    ubicacion_estado, advertencias, secuencia, creado_en, actualizado_en)
+  select case when n <= 12000 and n % 3 < 2 then '${COMERCIO}'::uuid else ('01990000-0000-7000-8000-' || lpad(to_hex(n % 200 + 2), 12, '0'))::uuid end,
+    case when n % 5000 = 7 then 'test' else 'live' end, ('01990000' || lpad(to_hex(n), 24, '0'))::uuid, 'G' || n,
+    case when n % 4000 = 5 then 'extraviado' else 'entregado' end, now(), '+5025000' || n, 'Guatemala', 'Mixco', '{}',
+    case when n % 1000 = 3 then 'vencida' else 'confirmada' end, '[]', 1, now(), now()
+  from generate_series(1, 20000) n;
+  set session_replication_role = origin`
+
+const SUYAS = { comercioId: COMERCIO, modo: 'live' } as const
+
+describe('a list of guides reads no guide that does not match its filter', EN_POSTGRES, () => {
+  beforeAll(async () => {
+    await cliente.query(LLENAR_GUIAS)
+    await cliente.query('vacuum (analyze) guia')
+  })
+
+  it.each<[string, GuiaFilters, string]>([
+    ['of a merchant without any of the newest', SUYAS, 'guia_pkey'],
+    ['of a state', { ...SUYAS, estado: ['extraviado'] }, 'guia_comercio_id_modo_estado_id_idx'],
+    ['of unconfirmed locations', { ...SUYAS, ubicacion: ['vencida', 'fallida'] }, 'guia_ubicacion_idx'],
+    ['of all merchants', {}, 'guia_todas_idx'],
+    ['of a mode of all merchants', { modo: 'test' }, 'guia_todas_idx'],
+    ['of a state of all merchants', { estado: ['extraviado'] }, 'guia_estado_todas_idx'],
+    ['of a mode and state of all merchants', { estado: ['extraviado'], modo: 'test' }, 'guia_estado_todas_idx'],
+    ['of open decisions of all merchants', { decision: ['pendiente'] }, 'guia_decision_todas_idx'],
+  ])('%s', async (_cual, filtros, indice) => {
+    expect(await lecturaDe(filtros)).toEqual({ indices: [indice], quitadas: 0 })
+  })
+})

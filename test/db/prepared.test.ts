@@ -1,0 +1,51 @@
+import { afterAll, expect, it } from 'vitest'
+import { createCursors } from '../../server/api/lists/cursor.ts'
+import { type Db, openDb } from '../../server/data/db.ts'
+import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/guia.ts'
+import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { MASTER_KEY, shareEnvironment } from '../environment.ts'
+
+const entorno = shareEnvironment()
+const abiertas: Db[] = []
+afterAll(() => Promise.all(abiertas.map((db) => db.close())))
+
+/** Every choice among members, each given or not. */
+function combinar<T extends object>(miembros: T): Partial<T>[] {
+  let hechos: Partial<T>[] = [{}]
+  for (const [nombre, valor] of Object.entries(miembros))
+    hechos = hechos.flatMap((hecho) => [hecho, { ...hecho, [nombre]: valor }])
+  return hechos
+}
+
+it('a connection keeps few statements, whatever lists are filtered by', async () => {
+  const { id: comercioId, api } = await entorno.nuevoComercio()
+  const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
+  const db = openDb(entorno.databaseUrl, { connections: 1 })
+  abiertas.push(db)
+  const cursores = createCursors(createSecrets([Buffer.from(MASTER_KEY, 'base64')]))
+  const comunes = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
+  const deGuias = combinar({
+    ...comunes,
+    comercioId,
+    modo: 'test' as const,
+    external_ref: 'a',
+    telefono: '+50255551234',
+    estado: ['aceptado', 'cancelado'] satisfies GuiaFilters['estado'],
+  })
+  for (const filtros of deGuias)
+    await findGuiaPage({ db, cursors: cursores }, { operacion: 'x', dueno: 'y' }, filtros, () => 0)
+  const deEntregas = combinar({
+    ...comunes,
+    estado: 'fallido' as const,
+    tipo: 'guia.aceptado' as const,
+    guia: '7K3M9QX2A1B4',
+  })
+  for (const query of deEntregas) {
+    const identidad = { comercioId, modo: 'test' }
+    const deps = { db, cursors: cursores, clock: () => new Date() }
+    await listarAvisosDeWebhook({ path: { webhook }, query, identity: identidad } as never, deps as never)
+  }
+  const { rows } = await db.pool.query('select count(*)::int as n from pg_prepared_statements')
+  expect(rows[0].n).toBeLessThanOrEqual(64)
+})

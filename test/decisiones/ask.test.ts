@@ -1,0 +1,168 @@
+// The message that asks a recipient to decide, with a provider.
+
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
+import { createWhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
+import { HORA } from '../durations.ts'
+import type { Comercio } from '../environment.ts'
+import { buildEstadoReport, buildGuia, hasta } from '../factories.ts'
+import { buildMensajeDeps, createTelefono, DIA, useChannel } from '../mensajeria/channel.ts'
+import { useQuestions } from './questions.ts'
+
+const canal = useChannel()
+const { entorno, requests: pedidos, aceptados, esperar, quietud } = canal
+const { tienda, mensajes, ver, send: enviar } = useQuestions(entorno)
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await tienda({}, 'live')
+})
+
+const escanear = async (guia: string, ...estados: string[]) => {
+  for (const estado of estados)
+    expect((await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))).status).toBe(201)
+}
+/** A live guide whose delivery failed. */
+async function fallida(telefono = createTelefono(), de = comercio) {
+  const { guia } = await de.api.guias.crear(buildGuia({ telefono: `+${telefono}`, destinatario: 'Ana Pérez' }))
+  await escanear(guia, 'recolectado', 'en_ruta', 'intento_fallido')
+  return { guia, telefono }
+}
+
+describe('the message about an open decision', () => {
+  it('is one, of a template of its own, with a link until the deadline', async () => {
+    const pedida = await fallida()
+    const fila = await esperar(pedida, 'enviado')
+    const [pedido, ...mas] = pedidos(pedida)
+    expect(mas).toEqual([])
+    const { name, components } = pedido!.json.template
+    const [marca, tienda, plazo] = components[0].parameters.map(({ text }: { text: string }) => text)
+    expect([name, marca, tienda]).toEqual([canal.proveedor.config.decisionTemplate, 'Guías', 'Tienda La Ceiba'])
+    expect(plazo).toMatch(/^\d+ de [a-z]+ de \d{4}, \d\d:\d\d$/)
+    const { decision, ubicacion } = await comercio.api.guias.obtener(pedida.guia)
+    expect(fila).toMatchObject({ tipo: 'solicitud_decision', abierta: false })
+    expect(fila.vence_en!.toISOString()).toBe(decision!.vence_en)
+    expect(ubicacion.solicitud).toBeNull()
+    const enlace = `/d/${components[1].parameters[0].text}`
+    expect((await ver(enlace)).status).toBe(200)
+    await canal.estado('read', { wamid: aceptados(pedida)[0]!.wamid, para: pedida.telefono, ownId: fila.id })
+    expect((await mensajes(pedida.guia))[0].estado).toBe('leido')
+    expect((await enviar(enlace, { eleccion: 'otro_dia' })).status).toBe(303)
+    await quietud()
+    expect([pedidos(pedida).length, (await mensajes(pedida.guia)).length]).toEqual([1, 1])
+  })
+
+  it('is one with more workers, and after a sender that died', async () => {
+    const otro = await canal.otroServicio()
+    const guias = await Promise.all(Array.from({ length: 6 }, () => fallida()))
+    for (const guia of guias) await esperar(guia, 'enviado')
+    await quietud()
+    expect(guias.map((guia) => pedidos(guia).length)).toEqual(guias.map(() => 1))
+    await otro.stop()
+    // A worker dies between its claim and the provider's answer: nobody knows, and nobody asks twice.
+    const pedida = await fallida()
+    const { id } = await esperar(pedida, 'enviado')
+    await canal.query(`update mensaje set estado = 'enviando', proximo_en = now() - interval '1 hour' where id = $1`, [
+      id,
+    ])
+    const whatsapp = createWhatsappClient(canal.proveedor.config)
+    const trabajo = { data: { mensaje: id, comercio_id: comercio.id } }
+    await sendMensajes({ ...buildMensajeDeps(entorno), whatsappClient: whatsapp }, [trabajo, trabajo])
+    await whatsapp.close()
+    const [fila] = await mensajes(pedida.guia)
+    expect([fila.estado, fila.vence_en.toISOString()]).toEqual([
+      'dudoso',
+      (await comercio.api.guias.obtener(pedida.guia)).decision!.vence_en,
+    ])
+    expect(pedidos(pedida)).toHaveLength(1)
+  })
+
+  it('shares the limits of its telephone with location requests, and goes out later', async () => {
+    const telefono = createTelefono()
+    const lugares = await Promise.all(
+      Array.from({ length: 3 }, () => canal.createUbicacionRequest(comercio, { telefono })),
+    )
+    for (const lugar of lugares) await esperar(lugar, 'enviado')
+    const decisiones = []
+    for (let i = 0; i < 4; i++) decisiones.push(await fallida(telefono))
+    await quietud()
+    expect(pedidos({ telefono })).toHaveLength(5)
+    for (let hora = 0; hora < 6; hora++) {
+      canal.advance(HORA)
+      await quietud()
+    }
+    expect(pedidos({ telefono })).toHaveLength(7)
+    for (const { guia } of decisiones) expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['enviado'])
+  })
+
+  it('is dropped if the decision is taken, superseded, expired or another before it was sent', async () => {
+    const telefono = createTelefono()
+    canal.proveedor.porTelefono.set(telefono, { tipo: 'error', status: 503, error: { code: 2, details: 'x' } })
+    const [tomada, superada, corregida, vencida] = await Promise.all(Array.from({ length: 4 }, () => fallida(telefono)))
+    for (const { guia } of [tomada!, superada!, corregida!, vencida!])
+      await hasta(async () => (await mensajes(guia))[0].intentos > 0)
+    await comercio.api.guias.reintentar(tomada!.guia)
+    await escanear(superada!.guia, 'en_ruta')
+    await comercio.api.guias.corregir(corregida!.guia, { telefono: `+${createTelefono()}` })
+    await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [vencida!.guia, entorno.clock()])
+    canal.proveedor.porTelefono.delete(telefono)
+    const antes = pedidos({ telefono }).length
+    canal.advance(DIA)
+    await quietud()
+    for (const { guia } of [tomada!, superada!, corregida!, vencida!])
+      expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['descartado'])
+    expect(pedidos({ telefono })).toHaveLength(antes)
+  })
+
+  it('leaves a location request of the same guide alone, and its answers', async () => {
+    const telefono = createTelefono()
+    const { guia } = await canal.requested(comercio, { telefono })
+    await escanear(guia, 'recolectado')
+    const { status } = await entorno.operar('POST', `/guias/${guia}/eventos`, {
+      ...buildEstadoReport('en_ruta'),
+      forzar: { razon: 'El repartidor conoce la casa' },
+    })
+    expect(status).toBe(201)
+    await escanear(guia, 'intento_fallido')
+    const { proveedor_id } = await esperar({ guia }, 'enviado', 2)
+    // Words are no decision, and the service asks for nothing in answer to them.
+    await canal.reply('text', { body: 'el viernes' }, { telefono, inReplyTo: proveedor_id! })
+    expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'pendiente' })
+    canal.advance(4 * DIA)
+    await quietud()
+    const leida = await comercio.api.guias.obtener(guia, { limite: 100 })
+    expect([leida.ubicacion.estado, leida.ubicacion.solicitud!.numero]).toEqual(['vencida', 1])
+    expect(leida.eventos.datos.filter(({ tipo }) => tipo === 'ubicacion.solicitada')).toHaveLength(1)
+  })
+})
+
+describe('without messaging', () => {
+  const DE_LA_GUIA = (guia: string) => `/operaciones/v1/mensajes?guia=${guia}`
+  const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
+    (await entorno.request(metodo, ruta, { llave: comercio.llave, cuerpo })).cuerpo
+  const estadoVisto = async (guia: string) =>
+    (await entorno.request('GET', DE_LA_GUIA(guia), { llave: entorno.llaveDeOperacion })).cuerpo.datos.map(
+      ({ tipo, canal, estado }: { tipo: string; canal: string; estado: string }) => `${tipo} ${canal} ${estado}`,
+    )
+
+  it('waits, is dropped when the decision is taken, and goes out once when messaging is there', async () => {
+    await entorno.reset({ MESSAGING: 'buzon' })
+    const nueva = async () => {
+      const telefono = createTelefono()
+      const { guia } = await pedir('POST', '/api/v1/guias', buildGuia({ telefono: `+${telefono}` }))
+      await escanear(guia, 'recolectado', 'en_ruta', 'intento_fallido')
+      return { guia, telefono }
+    }
+    const [espera, decidida] = [await nueva(), await nueva()]
+    await quietud()
+    expect(await estadoVisto(espera.guia)).toEqual(['solicitud_decision buzon pendiente'])
+    await pedir('POST', `/api/v1/guias/${decidida.guia}/reintentar`, {})
+    expect(await estadoVisto(decidida.guia)).toEqual(['solicitud_decision buzon descartado'])
+    await entorno.reset({ MESSAGING: 'whatsapp' })
+    await hasta(async () => (await mensajes(espera.guia))[0].estado === 'enviado')
+    await quietud()
+    expect([pedidos(espera).length, pedidos(decidida).length]).toEqual([1, 0])
+    expect((await mensajes(decidida.guia))[0].estado).toBe('descartado')
+    const { ubicacion } = await pedir('GET', `/api/v1/guias/${espera.guia}`)
+    expect(ubicacion.solicitud).toBeNull()
+  })
+})

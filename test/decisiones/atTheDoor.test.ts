@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { addDays } from '../../server/platform/time/day.ts'
+import { createGuiaOnRoute } from '../archivos/images.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { createMobile } from '../repartidores/phone.ts'
+import { useIntentos } from './move.ts'
+
+const entorno = useEnvironment()
+const { createGuia: nueva } = useIntentos(entorno)
+// The day does not change while the tests run.
+beforeAll(() => entorno.detenerReloj())
+const hoy = () => new Date(entorno.clock().getTime() - 6 * HORA).toISOString().slice(0, 10)
+const pidio = (fecha: string, mas: object = {}) => ({
+  estado: 'intento_fallido',
+  motivo: 'reprogramado',
+  fecha,
+  ...mas,
+})
+const mensajesDe = async (guia: string) =>
+  (await entorno.db.pool.query(`select from mensaje where guia = $1 and tipo = 'solicitud_decision'`, [guia])).rowCount
+
+describe('a day that the recipient tells the courier', () => {
+  it('takes the decision, in the recipient’s name and with the attempt, and asks nobody', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      politica_de_intentos: { destinatario_decide: true },
+    })
+    const movil = await createMobile(entorno)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const fecha = addDays(hoy(), 3)
+    const cuerpo = pidio(fecha, { descripcion: 'Estará por la tarde', idempotencia: randomUUID() })
+    const { status } = await movil.registrar(guia, cuerpo)
+    expect(status).toBe(201)
+    const { decision, eventos, intentos } = await comercio.api.guias.obtener(guia)
+    expect(decision).toMatchObject({
+      estado: 'tomada',
+      accion: 'reintentar',
+      por: 'destinatario',
+      fecha,
+      franja: null,
+      opciones: ['reintentar', 'devolver'],
+    })
+    expect(intentos).toBe(1)
+    expect(eventos.datos.slice(-3)).toMatchObject([
+      { tipo: 'guia.intento_fallido', motivo: 'reprogramado', descripcion: 'Estará por la tarde', secuencia: 4 },
+      { tipo: 'guia.decision_pendiente', decision: { estado: 'pendiente', fecha: null } },
+      { tipo: 'guia.decision_tomada', descripcion: 'El destinatario pidió otro día', decision: { fecha } },
+    ])
+    expect(await mensajesDe(guia)).toBe(0)
+    // The courier sees the day, and leaving with the parcel carries the decision out.
+    expect((await movil.request('GET', `/guias/${guia}`)).cuerpo.decision).toMatchObject({ fecha })
+    expect((await movil.registrar(guia, cuerpo)).status).toBe(200)
+    await movil.registrar(guia, { estado: 'en_ruta', idempotencia: randomUUID() })
+    expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'aplicada', fecha })
+  })
+
+  it('stands for the first possible day if it is earlier, because reports arrive late', async () => {
+    for (const [pedido, dado] of [
+      [-2, 1],
+      [0, 1],
+      [1, 1],
+      [30, 30],
+    ] as const) {
+      const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
+      await registrar(pidio(addDays(hoy(), pedido)))
+      expect([pedido, (await leer()).decision!.fecha]).toEqual([pedido, addDays(hoy(), dado)])
+    }
+  })
+
+  it('is refused with the attempt after 30 days, and with any other report', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const movil = await createMobile(entorno)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const fecha = addDays(hoy(), 31)
+    for (const [cuerpo, codigo] of [
+      [pidio(fecha), 'fuera_de_rango'],
+      [pidio('2026-02-30'), 'formato_invalido'],
+      [pidio(hoy(), { motivo: 'sin_respuesta' }), 'incompatible'],
+      [{ tipo: 'guia.nota', descripcion: 'x', fecha: hoy() }, 'incompatible'],
+    ] as const) {
+      const { status, cuerpo: problema } = await movil.registrar(guia, { ...cuerpo, idempotencia: randomUUID() })
+      expect([status, problema.errores]).toMatchObject([422, [{ campo: '/fecha', codigo }]])
+    }
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', intentos: 0, decision: null })
+  })
+
+  it('is told to the merchant if no attempt is left, and decides nothing', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      politica_de_intentos: { maximos: 1, al_vencer: 'esperar' },
+    })
+    const { leer, registrar } = await nueva(comercio, 'recolectado', 'en_ruta')
+    const fecha = addDays(hoy(), 2)
+    await registrar(pidio(fecha))
+    const { decision, eventos } = await leer()
+    expect(decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha: null })
+    expect(eventos.datos.at(-1)!.descripcion).toBe(`El destinatario pidió el ${fecha}, y ya no quedan intentos`)
+  })
+
+  it('is noted without effect if the report is older than the guide’s state', async () => {
+    const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
+    const ocurrido_en = new Date(entorno.clock().getTime() - 60_000).toISOString()
+    await registrar(pidio(addDays(hoy(), 2), { ocurrido_en }))
+    expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
+  })
+})

@@ -1,0 +1,53 @@
+// Personal data of a recipient's decision: export and erasure.
+
+import { describe, expect, it } from 'vitest'
+import { registerEntrega } from '../archivos/images.ts'
+import { consoleEnvironment, runInProcess } from '../console.ts'
+import { useEnvironment } from '../environment.ts'
+import { findTablesWith } from '../personas/tables.ts'
+import { CON_ROSA, useQuestions } from './questions.ts'
+
+const entorno = useEnvironment()
+const { createAskedGuia: preguntada, ver, send: enviar, mensajes } = useQuestions(entorno)
+const SUYO = /Rosa Caal|casa verde/
+
+const persona = async (que: string, telefono: string, ...mas: string[]) => {
+  const { output: salida } = await runInProcess(
+    ['persona', que, '--telefono', telefono, '--json', ...mas],
+    consoleEnvironment(entorno),
+  )
+  return JSON.parse(salida)
+}
+
+describe('a decision of a recipient', () => {
+  it('is exported with its message, and forgotten with the neighbour and the link', async () => {
+    const { guia, api, enlace, escanear } = await preguntada()
+    await enviar(enlace, CON_ROSA)
+    const { telefono } = await api.guias.obtener(guia)
+    expect(await findTablesWith(entorno.db, SUYO)).toEqual(['public.guia'])
+    const texto = JSON.stringify(await persona('exportar', telefono!))
+    for (const dicho of ['Rosa Caal', 'casa verde de enfrente', 'solicitud_decision']) expect(texto).toContain(dicho)
+    await escanear('en_ruta')
+    await registerEntrega(entorno, guia)
+    await persona('olvidar', telefono!, '--si')
+    expect(await findTablesWith(entorno.db, SUYO)).toEqual([])
+    expect(await findTablesWith(entorno.db, new RegExp(telefono!.slice(1)))).toEqual([])
+    expect((await mensajes(guia))[0]).toMatchObject({ telefono: null, estado: 'enviado', proveedor_id: null })
+    expect((await ver(enlace)).status).toBe(404)
+    const { rows } = await entorno.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [
+      guia,
+    ])
+    expect(rows).toEqual([])
+  })
+
+  it('of a former telephone goes with it, and the present recipient’s stays', async () => {
+    const { guia, api, enlace } = await preguntada()
+    const { telefono } = await api.guias.obtener(guia)
+    await enviar(enlace, CON_ROSA)
+    await api.guias.corregir(guia, { telefono: '+50259871234', indicaciones: 'Tocar dos veces' })
+    expect(JSON.stringify((await persona('exportar', telefono!)).anteriores)).toMatch(SUYO)
+    await persona('olvidar', telefono!, '--si')
+    expect(JSON.stringify((await persona('exportar', telefono!)).anteriores)).not.toMatch(SUYO)
+    expect((await api.guias.obtener(guia)).indicaciones).toBe('Tocar dos veces')
+  })
+})

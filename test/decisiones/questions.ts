@@ -1,0 +1,59 @@
+import { expect } from 'vitest'
+import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import type { Comercio, TestEnvironment } from '../environment.ts'
+import { SECRETOS } from '../ubicacion/requests.ts'
+import { useIntentos } from './move.ts'
+
+/** Guides whose recipients are asked after a failed attempt, and what recipients do with their links. */
+export function useQuestions(entorno: TestEnvironment) {
+  const { createGuia } = useIntentos(entorno)
+  const mensajes = async (guia: string) =>
+    (
+      await entorno.db.pool.query(
+        `select * from mensaje where guia = $1 and tipo = 'solicitud_decision' order by numero`,
+        [guia],
+      )
+    ).rows
+  const ayudas = {
+    mensajes,
+    /** A merchant whose recipients decide, too. */
+    async tienda(intentos: object = {}, modo: Comercio['modo'] = 'test') {
+      const comercio = await entorno.nuevoComercio(modo)
+      await ayudas.politica(comercio, { destinatario_decide: true, ...intentos })
+      return comercio
+    },
+    async politica({ comercio }: Comercio, intentos: object) {
+      const { status } = await entorno.operar('PATCH', `/comercios/${comercio}`, { politica_de_intentos: intentos })
+      expect(status).toBe(200)
+    },
+    /** The link of a guide's newest message about a decision. */
+    async enlaceDe(guia: string) {
+      const { id, kid } = (await mensajes(guia)).at(-1)!
+      return `/d/${tokenDe(SECRETOS, id, kid)!.token}`
+    },
+    /** A guide after a failed attempt, and the link of its recipient. */
+    async createAskedGuia(comercio?: Comercio) {
+      const guia = await createGuia(comercio ?? (await ayudas.tienda()), 'recolectado', 'en_ruta', 'intento_fallido')
+      await entorno.quietud()
+      return { ...guia, enlace: await ayudas.enlaceDe(guia.guia) }
+    },
+    async ver(enlace: string) {
+      const respuesta = await fetch(entorno.url + enlace)
+      return { status: respuesta.status, html: await respuesta.text() }
+    },
+    /** Sends the form of the page. */
+    async send(enlace: string, campos: Record<string, string>) {
+      const respuesta = await fetch(entorno.url + enlace, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams(campos),
+      })
+      return { status: respuesta.status, html: await respuesta.text() }
+    },
+  }
+  return ayudas
+}
+
+export const REFUSAL_CHOICE = { eleccion: 'rechazo', seguro: '1' }
+export const OTHER_DAY_CHOICE = { eleccion: 'otro_dia' }
+export const CON_ROSA = { eleccion: 'vecino', nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }

@@ -1,0 +1,114 @@
+// Corrections, scans, decisions and the deadline of the policy at the same time, in two processes of the service.
+
+import { Guias } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { MASTER_KEY, useEnvironment } from '../environment.ts'
+import { EN_POSTGRES, FULL_RUN_ONLY } from '../factories.ts'
+import { buildProviderVariables } from '../mensajeria/channel.ts'
+import { useProviders } from '../mensajeria/provider.ts'
+import { listo, useProcesses } from '../processes.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { waitForRecovery } from '../webhooks/webhooks.ts'
+import { readGuiaAccounts, reconcileAccounts } from './audit.ts'
+import { prepareBurst } from './burst.ts'
+
+/** Guides of each mode: only test guides have webhooks on this machine, and only live ones a provider of messages. */
+const GUIAS = { test: 600, live: 400 }
+const POLITICA = { maximos: 2, dias_entre: 0, dias_para_decidir: 1, al_vencer: 'devolver', destinatario_decide: true }
+
+// It creates the merchant, and does no work. The two processes do everything else.
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const procesos = useProcesses()
+const nuevoProveedor = useProviders()
+const nuevoReceptor = useReceivers()
+
+const consultar = async (texto: string, valores: unknown[]) => (await entorno.db.pool.query(texto, valores)).rows
+
+/** Starts two processes of the service over the database. */
+async function iniciarDos(env: Record<string, string>) {
+  const dos = [0, 1].map(() =>
+    procesos.iniciar({
+      DATABASE_URL: entorno.databaseUrl,
+      MASTER_KEYS: MASTER_KEY,
+      DATA_DIR: procesos.nextFolder(),
+      WEBHOOKS_LOOPBACK: '1',
+      REQUESTS_PER_NETWORK: '10000',
+      REQUESTS_PER_OPERATOR_KEY: '10000',
+      CONNECTIONS_PER_NETWORK: '10000',
+      ...env,
+    }),
+  )
+  return { dos, urls: await Promise.all(dos.map(listo)) }
+}
+
+/** A merchant with keys of both modes, and an endpoint for all events of each. The live one is paused. */
+async function nuevaTienda(url: string, receptor: { url: string }) {
+  const comercio = await entorno.nuevoComercio('test')
+  const llaves = { test: comercio.llave, live: await entorno.createLlave(comercio, { modo: 'live' }) }
+  const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    politica_de_intentos: POLITICA,
+  })
+  expect(status).toBe(200)
+  await consultar(
+    `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
+     values ($1, 'live', $2, 'https://tienda.ejemplo.com/', '{*}', 'pausado', now(), now(), now(), now())`,
+    [comercio.id, `wh_${comercio.comercio.slice(4)}`],
+  )
+  const api = new Guias({ llave: llaves.test, baseUrl: url, tiempoLimite: 120_000 })
+  const { webhook } = await api.webhooks.crear({ url: receptor.url })
+  return { comercio, llaves, api, webhook }
+}
+
+/** Sends every webhook once more, and waits until all of them came. */
+async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTienda>>, desde: string, cuantos: number) {
+  const { recuperacion } = await api.webhooks.recuperar(webhook, { desde, todas: true })
+  const esperada = { estado: 'terminada', eventos: cuantos, avisos: cuantos }
+  expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject(esperada)
+  await entorno.quietud()
+}
+
+const SIN_ENTREGA = `select v.guia, v.secuencia from evento v
+  left join webhook_aviso e using (comercio_id, modo, guia_id, secuencia) where v.comercio_id = $1 and e.webhook is null`
+const DE_PRUEBA = `select count(*)::int as n from evento where comercio_id = $1 and modo = 'test'`
+
+describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, ...EN_POSTGRES.tags] }, () => {
+  it('lose no update, send no message twice, and keep the order and the bytes of their webhooks', async () => {
+    const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
+    const [proveedor, receptor] = [await nuevoProveedor(), await nuevoReceptor()]
+    const { dos, urls } = await iniciarDos(buildProviderVariables(proveedor))
+    const tienda = await nuevaTienda(urls[0]!, receptor)
+    const { comercio, llaves } = tienda
+    const inicio = performance.now()
+    const desde = new Date(Date.now() - 60_000).toISOString()
+    const rafaga = prepareBurst({ entorno, urls, llaves, semilla })
+    const casos = [
+      ...(await rafaga.create(GUIAS.test, 'test', 0)),
+      ...(await rafaga.create(GUIAS.live, 'live', GUIAS.test)),
+    ]
+    await rafaga.sendBurst(casos)
+    await rafaga.close()
+    await entorno.quietud()
+    const [{ n }] = await consultar(DE_PRUEBA, [comercio.id])
+    await reenviarTodo(tienda, desde, n)
+    const segundos = (performance.now() - inicio) / 1_000
+    const { fallas, cifras: c } = reconcileAccounts(
+      await readGuiaAccounts(entorno, comercio, casos),
+      proveedor,
+      receptor.recibidos,
+    )
+    console.info(
+      `SEMILLA=${semilla}: ${c.guias} guides, ${c.corregidas} corrections accepted and ${c.rechazadas} refused, ` +
+        `${c.ganadas} decisions won and ${c.lost} lost, ${c.scans} scans, ${c.aperturas} openings, ` +
+        `${c.politica} closings by the policy, ${c.mensajes} messages (${c.aceptados} at the provider), ` +
+        `${c.eventos} events, ${c.webhooks} webhooks, ${segundos.toFixed(0)} s`,
+    )
+    expect(fallas).toEqual([])
+    expect(await consultar(SIN_ENTREGA, [comercio.id])).toEqual([])
+    expect(
+      dos.flatMap(({ output: salida }) => salida.split('\n').filter((linea) => linea.includes('"level":50'))),
+    ).toEqual([])
+    // Each race happened, or the run shows nothing about it.
+    const vacias = Object.entries(c).filter(([, cuantas]) => cuantas === 0)
+    expect(vacias).toEqual([])
+  })
+})

@@ -1,0 +1,237 @@
+// A rehearsal of docs/operacion/backing-up.md: Debian's PostgreSQL, the files of despliegue/respaldos/, and
+// the service before and after two disasters.
+
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Guias } from '@guias/sdk'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MASTER_KEY } from '../environment.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { findFreePort } from '../ports.ts'
+import { probeUrl, type TestProcess, useProcesses } from '../processes.ts'
+import { DebianPostgres, findMissingTools, readManualCommand, readUnitCommand } from './ownServer.ts'
+
+const procesos = useProcesses()
+const dataDir = procesos.nextFolder()
+
+/** Rows by which two states of the database are compared. */
+const ESTADO = `select 'guia' as de, guia || estado || secuencia as fila from guia
+  union all select 'evento', guia_id || '/' || secuencia || xid from evento
+  union all select 'bitacora', id::text || xid from bitacora
+  union all select 'archivo', archivo || encode(sha256, 'hex') from archivo order by 1, 2`
+
+class Ensayo {
+  readonly server: DebianPostgres
+  readonly #puerto: number
+  #proceso: TestProcess | undefined
+  api!: Guias
+
+  private constructor(servidor: DebianPostgres, puerto: number) {
+    this.server = servidor
+    this.#puerto = puerto
+  }
+
+  static async start(): Promise<Ensayo> {
+    const servidor = await DebianPostgres.create(join(procesos.base, 'servidor'))
+    for (const orden of ['stanza-create', 'check'])
+      await servidor.correr(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
+    const ensayo = new Ensayo(servidor, await findFreePort())
+    await ensayo.arrancar()
+    const { comercio } = await ensayo.admin('comercios', 'crear', '--nombre', 'La Ceiba')
+    const { llave } = await ensayo.admin('llaves', 'crear', '--comercio', comercio, '--modo', 'test')
+    ensayo.api = new Guias({ llave, baseUrl: ensayo.#base })
+    return ensayo
+  }
+
+  get #base() {
+    return `http://127.0.0.1:${this.#puerto}`
+  }
+
+  get #env() {
+    return { DATABASE_URL: this.server.url, DATA_DIR: dataDir, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+  }
+
+  /** Starts the service, and returns as soon as it says that it is ready. */
+  async arrancar(): Promise<TestProcess> {
+    const proceso = procesos.iniciar({ ...this.#env, PORT: `${this.#puerto}` })
+    this.#proceso = proceso
+    await hasta(async () => {
+      if (proceso.fin) throw new Error(`it ended instead of serving: ${proceso.errores}${proceso.output}`)
+      return (await probeUrl(`${this.#base}/readyz`))?.status === 200
+    })
+    return proceso
+  }
+
+  async stop(): Promise<void> {
+    this.#proceso!.signalAll('SIGINT')
+    await this.#proceso!.waitForEnd()
+  }
+
+  async admin(...args: string[]) {
+    const { fin, output: salida, errores } = await procesos.admin([...args, '--json'], this.#env)
+    expect([fin?.codigo, errores], args.join(' ')).toEqual([0, ''])
+    return JSON.parse(salida)
+  }
+
+  query<Fila extends Record<string, unknown>>(sql: string) {
+    return this.server.query<Fila>(sql, 'guias')
+  }
+
+  estado = () => this.query<{ de: string; fila: string }>(ESTADO)
+
+  async ahora(): Promise<string> {
+    const [fila] = await this.query<{ ahora: string }>(
+      `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS+00') as ahora`,
+    )
+    return fila!.ahora
+  }
+
+  async create(cambios = {}): Promise<string> {
+    return (await this.api.guias.crear(buildGuia(cambios))).guia
+  }
+
+  /** Creates a guide, delivers it, and waits for its proof. */
+  async deliver(telefono: string): Promise<string> {
+    const guia = await this.create({ telefono })
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
+      await this.api.simulador.avanzar(guia, { estado })
+    await hasta(async () => (await this.api.guias.pruebaEntrega(guia)).pdf)
+    return guia
+  }
+
+  forget = (telefono: string) => this.admin('persona', 'olvidar', '--telefono', telefono, '--si')
+
+  final = async () => (await this.api.eventos.listar({ desde: 'ahora' })).cursor_siguiente!
+
+  /** Guides of the events after a cursor. */
+  after = async (cursor: string) => (await this.api.eventos.listar({ cursor })).datos.map(({ guia }) => guia)
+
+  async deleted(): Promise<string[]> {
+    const filas = await this.query<{ guia: string }>('select guia from guia where datos_borrados_en is not null')
+    return filas.map(({ guia }) => guia)
+  }
+
+  /** Runs the command of a unit, or one of the manual, for the files. */
+  async restic([programa = '', ...args]: string[]): Promise<void> {
+    const [RESTIC_REPOSITORY, RESTIC_CACHE_DIR] = [join(procesos.base, 'copias'), join(procesos.base, 'cache')]
+    const env = { ...process.env, RESTIC_REPOSITORY, RESTIC_CACHE_DIR, RESTIC_PASSWORD: 'una clave larga de prueba' }
+    const suyos = args.map((arg) => (arg === '/var/lib/guias' ? dataDir : arg))
+    await promisify(execFile)(programa, suyos, { cwd: dataDir, env })
+  }
+
+  /**
+   * Expects that files and audit record agree with the database, and that a reader who was further than the restored
+   * instant misses nothing that happens from now on.
+   */
+  async quedaBien(cursor: string): Promise<void> {
+    expect(await this.archivosQueFaltan()).toEqual([])
+    expect(await this.admin('bitacora', 'verificar')).toMatchObject({ faltas: [] })
+    const nueva = await this.create()
+    await hasta(async () => (await this.after(cursor)).includes(nueva))
+    expect(await this.after(cursor)).toEqual([nueva])
+  }
+
+  /** Files of the database whose contents are not those of the folder. */
+  async archivosQueFaltan(): Promise<string[]> {
+    const filas = await this.query<{ archivo: string; sha256: Buffer }>('select archivo, sha256 from archivo')
+    expect(filas.length).toBeGreaterThan(0)
+    return filas.flatMap(({ archivo, sha256 }) => {
+      const ruta = join(dataDir, 'archivos', archivo.slice(-2), archivo)
+      const bien = existsSync(ruta) && createHash('sha256').update(readFileSync(ruta)).digest().equals(sha256)
+      return bien ? [] : [archivo]
+    })
+  }
+}
+
+const segundos = (desde: string | number, hasta: number) =>
+  `${((hasta - (typeof desde === 'string' ? Date.parse(desde.replace('+00', 'Z')) : desde)) / 1000).toFixed(1)} s`
+
+const FALTA = findMissingTools()
+if (FALTA) console.warn(`\n*** The restore of a server of one's own is NOT rehearsed: ${FALTA}. ***\n`)
+
+describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
+  let ensayo: Ensayo
+  let servidor: DebianPostgres
+  let olvidada = ''
+  let porOlvidar = ''
+  let entregada = ''
+
+  beforeAll(async () => {
+    ensayo = await Ensayo.start()
+    servidor = ensayo.server
+    olvidada = await ensayo.deliver('+50255550001')
+    porOlvidar = await ensayo.deliver('+50255550002')
+    entregada = await ensayo.deliver('+50255550003')
+    await ensayo.forget('+50255550001')
+    await servidor.correr(...(readUnitCommand('guias-respaldo@.service', 'full') as [string]))
+  })
+
+  it('comes back as of the second before a wrong statement, at the second attempt', async () => {
+    const hecho = Date.now()
+    // pgBackRest compares whole seconds.
+    await hasta(async () => Date.now() > hecho + 2_000)
+    const demasiadoAntes = await ensayo.ahora()
+    const despues = await ensayo.create()
+    const antes = await ensayo.estado()
+    const instante = await ensayo.ahora()
+    expect(await ensayo.estado()).toEqual(antes)
+    await ensayo.forget('+50255550002')
+    await servidor.ocupar()
+    const perdida = await ensayo.create()
+    const cursor = await ensayo.final()
+    await servidor.query('truncate guia cascade', 'guias')
+    const falla = Date.now()
+
+    await ensayo.stop()
+    await servidor.apagar()
+    await servidor.restaurarA(demasiadoAntes)
+    await servidor.arrancar()
+    expect((await ensayo.estado()).length).toBeLessThan(antes.length)
+    await servidor.apagar()
+    await servidor.restaurarA(instante, '--target-timeline=current')
+    await servidor.arrancar()
+    expect(await ensayo.estado()).toEqual(antes)
+    expect(await ensayo.deleted()).toEqual([olvidada])
+    const { output: salida } = await ensayo.arrancar()
+    console.log(`A wrong statement: RPO ${segundos(instante, falla)}, RTO ${segundos(falla, Date.now())}`)
+
+    expect((await ensayo.deleted()).sort()).toEqual([olvidada, porOlvidar].sort())
+    expect(salida).toContain('erasures carried out again')
+    expect(await ensayo.api.guias.obtener(despues)).toMatchObject({ estado: 'aceptado' })
+    await expect(ensayo.api.guias.obtener(perdida)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
+    await ensayo.quedaBien(cursor)
+  })
+
+  it('comes back from the loss of its folder and its files', async () => {
+    await servidor.correr(...(readUnitCommand('guias-respaldo@.service', 'diff') as [string]))
+    const otra = await ensayo.deliver('+50255550004')
+    await ensayo.restic(readManualCommand('restic init'))
+    await ensayo.restic(readUnitCommand('guias-archivos.service'))
+    await servidor.archivar()
+    const archivado = await ensayo.ahora()
+    await servidor.ocupar()
+    const sinArchivar = await ensayo.create()
+    const cursor = await ensayo.final()
+    const falla = Date.now()
+    await servidor.perder()
+    await ensayo.stop()
+    rmSync(join(dataDir, 'archivos'), { recursive: true })
+
+    await servidor.correr(...(readManualCommand('pgbackrest --stanza=guias --delta restore') as [string]))
+    await ensayo.restic(readManualCommand('restic restore latest'))
+    await servidor.arrancar()
+    await ensayo.arrancar()
+    console.log(`A lost folder: RPO ${segundos(archivado, falla)}, RTO ${segundos(falla, Date.now())}`)
+
+    for (const guia of [entregada, otra])
+      for (const { url } of (await ensayo.api.guias.pruebaEntrega(guia)).fotos)
+        expect((await fetch(url)).status).toBe(200)
+    await expect(ensayo.api.guias.obtener(sinArchivar)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
+    expect((await ensayo.deleted()).sort()).toEqual([olvidada, porOlvidar].sort())
+    await ensayo.quedaBien(cursor)
+    await ensayo.restic(readUnitCommand('guias-archivos-borrar.service'))
+  })
+})

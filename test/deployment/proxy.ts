@@ -1,0 +1,63 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { hasta } from '../factories.ts'
+import type { Paso } from '../resilience/steps.ts'
+import { leerArchivo } from './compose.ts'
+
+/** Whether there is a Caddy to stand before the service. */
+export const HAS_CADDY = spawnSync('caddy', ['version']).error === undefined
+
+/** What differs on one machine, where nothing may be trusted, stored or listened on that isn't ours. */
+const renderLocalOptions = (folder: string) => `{
+	admin off
+	skip_install_trust
+	auto_https disable_redirects
+	storage file_system ${folder}
+}
+`
+
+/**
+ * Caddy as `despliegue/Caddyfile` says, with certificates of its own making.
+ * @param toLocal where the names of compose's network stand on this machine
+ * @returns the path of the authority's certificate
+ */
+export async function startProxy(
+  pasos: Paso[],
+  toLocal: (texto: string) => string,
+  env: Readonly<Record<string, string>>,
+  onComplaint: (queja: string) => void,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'guias-proxy-'))
+  pasos.push(() => rm(folder, { recursive: true, force: true }))
+  const archivo = join(folder, 'Caddyfile')
+  await writeFile(archivo, renderLocalOptions(folder) + toLocal(leerArchivo('despliegue/Caddyfile')))
+  const hijo = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      XDG_CONFIG_HOME: folder,
+      XDG_DATA_HOME: folder,
+      ...CLOCK_ENVIRONMENT,
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const fin = once(hijo, 'exit')
+  pasos.push(async () => {
+    hijo.kill('SIGKILL')
+    await fin
+  })
+  createInterface(hijo.stderr).on('line', (linea) => {
+    if (linea.includes('"level":"error"')) onComplaint(`proxy: ${linea.slice(0, 400)}`)
+  })
+  const autoridad = join(folder, 'pki/authorities/local/root.crt')
+  return hasta(async () => {
+    if (hijo.exitCode !== null) throw new Error('caddy ended instead of serving')
+    return (await readFile(autoridad).catch(() => undefined)) && autoridad
+  })
+}

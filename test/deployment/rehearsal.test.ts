@@ -1,0 +1,16 @@
+// The rehearsal of `npm run test:faults -- despliegue`: what compose.yaml starts, as processes behind the real proxy.
+
+import { describe, expect, it } from 'vitest'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { REHEARSAL_SCENARIOS } from './rehearsal.ts'
+
+describe('no request fails and no webhook is lost', FULL_RUN_ONLY, () => {
+  for (const { titulo, missing: falta, correr, ci } of REHEARSAL_SCENARIOS) {
+    it(titulo, async ({ skip }) => {
+      const motivo = await falta?.()
+      if (motivo) skip(motivo)
+      const { lost: perdido, duplicado, fallas } = await correr(ci)
+      expect({ perdido, duplicado, fallas }).toEqual({ perdido: 0, duplicado: 0, fallas: [] })
+    })
+  }
+})

@@ -1,0 +1,112 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { buildGuia } from '../factories.ts'
+import type { MerchantLoad } from '../resilience/load.ts'
+import { randomBetween } from '../resilience/scenario.ts'
+import type { Deployment } from './bringUp.ts'
+
+/** Merchants' systems that ask over kept connections and repeat nothing: whatever isn't answered as it should be is a fault. */
+export interface Traffic extends Pick<MerchantLoad, 'guias' | 'canceladas' | 'fallas' | 'respuestas'> {
+  /** How many requests were answered as they should be. */
+  bien(): number
+  /** Ends when everything that was begun is answered. */
+  stop(): Promise<void>
+}
+
+const CLIENTES = 8
+const LOTE = 10
+
+type Cuerpo = Record<string, unknown>
+
+/** One request, once. */
+export async function requestThroughProxy(pool: Pool, llave: string, ruta: string, cuerpo?: Cuerpo) {
+  const respuesta = await pool.request({
+    path: `/api/v1${ruta}`,
+    method: cuerpo ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${llave}`, ...(cuerpo ? { 'content-type': 'application/json' } : {}) },
+    body: cuerpo ? JSON.stringify(cuerpo) : null,
+    headersTimeout: 60_000,
+  })
+  return { status: respuesta.statusCode, texto: await respuesta.body.text() }
+}
+
+export const openPool = ({ url, ca }: Deployment, connections: number) =>
+  new Pool(url, { connections, connect: { ca } })
+
+export function startTraffic(despliegue: Deployment): Traffic {
+  const pool = openPool(despliegue, CLIENTES)
+  const guias = new Map<string, string>()
+  const canceladas = new Set<string>()
+  const fallas: string[] = []
+  const respuestas = new Map<number, number>()
+  let bien = 0
+  let parando = false
+
+  /** The answer's body; undefined: it was none, or not the one that it should be. */
+  async function pedir(
+    ruta: string,
+    expectedStatus: number,
+    cuerpo?: Cuerpo,
+  ): Promise<Record<string, unknown> | undefined> {
+    await dormir(randomBetween(20, 120))
+    let status = 0
+    let texto = ''
+    try {
+      ;({ status, texto } = await requestThroughProxy(pool, despliegue.llave, ruta, cuerpo))
+    } catch (error) {
+      texto = String(error)
+    }
+    respuestas.set(status, (respuestas.get(status) ?? 0) + 1)
+    if (status !== expectedStatus) {
+      fallas.push(`${cuerpo ? 'POST' : 'GET'} ${ruta}: ${status} ${texto.slice(0, 300)}`)
+      return undefined
+    }
+    bien++
+    return JSON.parse(texto)
+  }
+
+  async function crear(): Promise<string | undefined> {
+    const cuerpo = buildGuia()
+    const createdGuia = await pedir('/guias', 201, cuerpo)
+    if (!createdGuia) return undefined
+    guias.set(cuerpo.external_ref!, String(createdGuia.guia))
+    return String(createdGuia.guia)
+  }
+  async function crearLote() {
+    const lote = await pedir('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => buildGuia()) })
+    for (const { ok, external_ref, guia, error } of (lote?.resultados ?? []) as Record<string, unknown>[]) {
+      if (ok) guias.set(String(external_ref), String(guia))
+      else fallas.push(`entry ${JSON.stringify(error)}`)
+    }
+  }
+  async function cancelar() {
+    const guia = await crear()
+    if (guia && (await pedir(`/guias/${guia}/cancelar`, 200, {}))) canceladas.add(guia)
+  }
+  /** A guide's whole way, with its proof at the end. */
+  async function entregar() {
+    const guia = await crear()
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'])
+      if (!guia || !(await pedir(`/simulador/guias/${guia}/avanzar`, 200, { estado }))) return
+    await pedir(`/guias/${guia}`, 200)
+  }
+
+  const clientes = Array.from({ length: CLIENTES }, async () => {
+    while (!parando) {
+      const suerte = Math.random()
+      await (suerte < 0.5 ? crear() : suerte < 0.6 ? crearLote() : suerte < 0.8 ? cancelar() : entregar())
+    }
+  })
+  return {
+    guias,
+    canceladas,
+    fallas,
+    respuestas,
+    bien: () => bien,
+    async stop() {
+      parando = true
+      await Promise.all(clientes)
+      await pool.close()
+    },
+  }
+}

@@ -1,0 +1,87 @@
+/** The collection, as Bruno's own importer reads it. `runners.test.ts` sends its requests. */
+import { readFileSync } from 'node:fs'
+import { postmanToBruno } from '@usebruno/converters'
+import { expect, it } from 'vitest'
+import { examplesOf, type JsonObject, operacionesOf } from '../../scripts/documentation/contract.ts'
+import { withAddress } from '../../server/pages/docs/address.ts'
+import { ROOT } from '../../server/platform/root.ts'
+import { shareEnvironment } from '../environment.ts'
+import { conDias } from './days.ts'
+
+interface Importada {
+  name: string
+  type: 'folder' | 'http-request'
+  items?: Importada[]
+  request: {
+    url: string
+    method: string
+    auth: { mode: string }
+    headers: { name: string; value: string; enabled: boolean }[]
+    body: { json: string | null }
+  }
+}
+interface Bruno {
+  collection: {
+    items: Importada[]
+    root: {
+      request: { auth: { mode: string; bearer: { token: string } }; vars: { req: { name: string; value: string }[] } }
+    }
+  }
+}
+
+const entorno = shareEnvironment()
+const leer = (archivo: string) =>
+  JSON.parse(readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT), 'utf8')) as JsonObject
+const contrato = leer('comercios.json')
+const coleccion = JSON.parse(conDias(JSON.stringify(leer('coleccion.json')), { clock: () => new Date() })) as JsonObject
+const { collection } = (await postmanToBruno(coleccion)) as Bruno
+const solicitudes = collection.items.flatMap(({ items = [] }) => items)
+/** Each operation's examples, in the collection's order: by tag, as the operations stand in the contract. */
+const esperadas = ((contrato.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
+  operacionesOf(contrato)
+    .filter(({ definition: definicion }) => (definicion.tags as string[])[0] === name)
+    .flatMap((operacion) => {
+      const ejemplos = examplesOf(contrato, operacion.definition.requestBody).map(([nombre]) => nombre)
+      return (ejemplos.length > 0 ? ejemplos : ['']).map((ejemplo) => ({ operacion, example: ejemplo }))
+    }),
+)
+it('is served', async () => {
+  const respuesta = await fetch(`${entorno.url}/coleccion.json`)
+  expect(respuesta.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(await respuesta.json()).toEqual(JSON.parse(withAddress(JSON.stringify(coleccion), entorno.url)))
+})
+
+it('holds every operation, a key for all of them and what their paths name', () => {
+  expect(solicitudes.map(({ request }) => request.method)).toEqual(
+    esperadas.map(({ operacion }) => operacion.method.toUpperCase()),
+  )
+  expect(new Set(solicitudes.map(({ name }) => name)).size).toBe(solicitudes.length)
+  expect(collection.root.request.auth).toMatchObject({ mode: 'bearer', bearer: { token: '{{GUIAS_LLAVE}}' } })
+  expect(solicitudes.every(({ request }) => request.auth.mode === 'inherit')).toBe(true)
+  const declaradas = new Set(collection.root.request.vars.req.map(({ name }) => name))
+  const usadas = solicitudes.flatMap(({ request }) =>
+    [...`${request.url} ${JSON.stringify(request.headers)} ${request.body.json}`.matchAll(/\{\{(\w+)\}\}/g)].map(
+      ([, una]) => una,
+    ),
+  )
+  expect(usadas.filter((una) => !declaradas.has(una ?? ''))).toEqual([])
+  const conClave = solicitudes.map(({ request }) => request.headers.some(({ name }) => name === 'Idempotency-Key'))
+  expect(conClave).toEqual(esperadas.map(({ operacion }) => operacion.definition['x-repetible'] === 'clave'))
+})
+
+it('names no thing of the examples that only its first sender has', () => {
+  const deEjemplo = /ejemplo\.com|7K3M9QX2A1B4|wh_4T8WQ2ZK7NHB/
+  const nombran = solicitudes.filter(({ request }) =>
+    deEjemplo.test(`${request.url.split('?')[0]} ${request.body.json}`),
+  )
+  expect(nombran.map(({ name }) => name)).toEqual([])
+})
+
+it('prepares only for requests that it has', () => {
+  const [antes] = (coleccion.event as { script: { exec: string[] } }[]).map(({ script }) => script.exec.join('\n'))
+  const necesidades = JSON.parse(/^const necesita = (\{.*\})\[/.exec(antes!)![1]!)
+  const nombres = solicitudes.map(({ name }) => name)
+  expect(Object.keys(necesidades).filter((nombre) => !nombres.includes(nombre))).toEqual([])
+  const conCodigo = solicitudes.filter(({ request }) => /\{\{(guia|webhook)\}\}/.test(request.url))
+  expect(conCodigo.filter(({ name }) => !(name in necesidades)).map(({ name }) => name)).toEqual([])
+})

@@ -1,0 +1,241 @@
+/** The console: operations are tried from a page, with a test key, on a phone and with the keyboard. */
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  buildPath,
+  type ConsoleOperacion,
+  faultOfLlave,
+  headersOf,
+  idsIn,
+  toCurl,
+} from '../../server/pages/console/browser/operation.ts'
+import { ROOT } from '../../server/platform/root.ts'
+import { captureScreen, hasBrowser, openContext } from '../browser.ts'
+import { type Comercio, shareEnvironment } from '../environment.ts'
+import { checkLargeText, checkPage, evaluateIn } from '../pages/inspect.ts'
+import { conDias } from './days.ts'
+
+const entorno = shareEnvironment()
+const operaciones = JSON.parse(
+  readFileSync(new URL('server/generated/contract/documentation/operaciones.json', ROOT), 'utf8'),
+) as ConsoleOperacion[]
+const deId = (cual: string) => operaciones.find(({ id }) => id === cual)!
+
+describe('what it is made of', () => {
+  it.each([
+    ['', undefined],
+    ['guia_test_ABC', undefined],
+    ['guia_live_ABC', /llave real/],
+    ['guia_oper_ABC', /de quien opera/],
+    ['abc', /guia_test_/],
+  ])('takes the key «%s» or says why not', (llave, reparo) => {
+    if (reparo) expect(faultOfLlave(llave)).toMatch(reparo)
+    else expect(faultOfLlave(llave)).toBeUndefined()
+  })
+
+  it('makes the address of the form’s values', () => {
+    const valores = new Map([
+      ['guia', '7K3M/../..'],
+      ['limite', '5'],
+      ['cursor', ''],
+    ])
+    expect(buildPath(deId('listarEventosDeGuia'), valores)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
+  })
+
+  it('asks for the key of what takes one, and for no other header', () => {
+    const valores = new Map([['Idempotency-Key', 'una']])
+    expect(headersOf(deId('crearGuia'), valores)).toEqual({ 'Idempotency-Key': 'una' })
+    expect(headersOf(deId('crearGuia'), new Map([['Idempotency-Key', '']]))).toEqual({})
+    expect(headersOf(deId('obtenerGuia'), valores)).toEqual({})
+    expect(deId('obtenerGuia').parameters.map(({ en }) => en)).not.toContain('cabecera')
+  })
+
+  it('says the same to a terminal, without the key', () => {
+    const cabeceras = { 'Idempotency-Key': 'a' }
+    const linea = toCurl(deId('crearGuia'), 'http://x/api/v1/guias', cabeceras, `{"nombre":"L'Étoile"}`)
+    expect(linea).toContain(`-H 'Idempotency-Key: a'`)
+    expect(linea).toContain(`-d '{"nombre":"L'\\''Étoile"}'`)
+    expect(linea).toContain('$GUIAS_LLAVE')
+  })
+
+  it('finds what an answer names', () => {
+    const respuesta = { datos: [{ guia: 'A', webhook: null }, { guia: 'B' }], aviso: 'avi_1', other: 'x' }
+    expect([...idsIn(respuesta)]).toEqual([
+      ['guia', 'A'],
+      ['aviso', 'avi_1'],
+    ])
+    expect(idsIn(undefined).size).toBe(0)
+  })
+})
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  let pagina: Page
+  let comercio: Comercio
+  const pedidas: { url: string; method: string; llave: string | undefined }[] = []
+  const problemas: string[] = []
+  beforeAll(async () => {
+    comercio = await entorno.nuevoComercio()
+    const contexto = await openContext({
+      viewport: { width: 360, height: 740 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    contexto.on('request', (una) =>
+      pedidas.push({ url: una.url(), method: una.method(), llave: una.headers().authorization }),
+    )
+    contexto.on('weberror', (error) => problemas.push(error.error().message))
+    await contexto.exposeFunction('violada', (que: string) => problemas.push(que))
+    await contexto.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
+      window.violada(e.violatedDirective + ' ' + e.blockedURI))`)
+    pagina = await contexto.newPage()
+    await pagina.goto(`${entorno.url}/docs/consola#crearGuia`)
+    await pagina.getByLabel('Operación').waitFor()
+  })
+  afterEach(() => {
+    expect(problemas).toEqual([])
+    expect(pedidas.filter(({ url }) => !url.startsWith(`${entorno.url}/`) && !url.startsWith('data:'))).toEqual([])
+  })
+  afterAll(() => pagina?.context().close())
+
+  const llave = () => pagina.getByLabel('Llave de prueba')
+  const estado = (texto: RegExp) => pagina.locator('#estado').getByText(texto).waitFor()
+  const cabecera = (nombre: string) => pagina.locator(`#cabeceras dt:text-is("${nombre}") + dd`).innerText()
+  const recibido = async () => JSON.parse((await pagina.locator('#recibido').textContent()) ?? '')
+  const ir = async (id: string) => {
+    await pagina.getByLabel('Operación').selectOption(id)
+    await expect.poll(() => pagina.url()).toMatch(new RegExp(`#${id}$`))
+  }
+  const aLaApi = () => pedidas.filter(({ url }) => url.startsWith(`${entorno.url}/api/`))
+
+  it('begins with the operation of its address, filled with the contract’s example', async () => {
+    expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearGuia')
+    expect(await pagina.getByLabel('Cuerpo (JSON)').inputValue()).toBe(deId('crearGuia').examples[0]!.body)
+    expect(await pagina.locator('#direccion').innerText()).toBe(`POST ${entorno.url}/api/v1/guias`)
+  })
+
+  it('fills days near today into the fields and the body', async () => {
+    await ir('reintentarGuia')
+    const cuerpo = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
+    expect(cuerpo).toBe(conDias(deId('reintentarGuia').examples[0]!.body, entorno))
+    expect(JSON.parse(cuerpo).fecha > entorno.clock().toISOString()).toBe(true)
+    await ir('crearGuia')
+  })
+
+  it('refuses a live key, says why and sends nothing', async () => {
+    await llave().fill('guia_live_ABC')
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await pagina.getByRole('alert').getByText('Esa es una llave real').waitFor()
+    expect(await llave().getAttribute('aria-invalid')).toBe('true')
+    expect(aLaApi()).toEqual([])
+  })
+
+  it('shows a 401 as it comes', async () => {
+    await llave().fill('guia_test_que_no_es')
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await estado(/^401 · Falta una llave válida · \d+ ms$/)
+    expect((await recibido()).codigo).toBe('no_autenticado')
+    expect(await cabecera('WWW-Authenticate')).toMatch(/^Bearer/)
+    await checkPage({
+      pagina,
+      nombre: 'consola-401',
+      blancos: 'button, select, input:not([type=checkbox]), .casilla label, a',
+    })
+  })
+
+  it('sends with the keyboard alone, and shows status, headers and body', async () => {
+    await llave().fill(comercio.llave)
+    await pagina.getByLabel('Cuerpo (JSON)').focus()
+    await pagina.keyboard.press('Control+Enter')
+    await estado(/^201 · Creado · \d+ ms$/)
+    const { guia } = await recibido()
+    expect(await cabecera('Location')).toBe(`/api/v1/guias/${guia}`)
+    expect(await cabecera('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(aLaApi().at(-1)).toEqual({
+      url: `${entorno.url}/api/v1/guias`,
+      method: 'POST',
+      llave: `Bearer ${comercio.llave}`,
+    })
+    await checkPage({
+      pagina,
+      nombre: 'consola-201',
+      blancos: 'button, select, input:not([type=checkbox]), .casilla label, a',
+    })
+  })
+
+  it('takes what was made last into the next operation', async () => {
+    const { guia } = await recibido()
+    await ir('obtenerGuia')
+    expect(await pagina.locator('#parametro-guia').inputValue()).toBe(guia)
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await estado(/^200/)
+    expect((await recibido()).guia).toBe(guia)
+    expect(await cabecera('ETag')).not.toBe('')
+    await pagina.locator('#parametro-guia').fill('')
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await expect.poll(() => pagina.locator('#parametro-guia:invalid:focus').count()).toBe(1)
+  })
+
+  it('shows a 422 as it comes', async () => {
+    await ir('crearGuia')
+    await pagina.getByLabel('Cuerpo (JSON)').fill('{ "telefono": "3148" }')
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await estado(/^422 · Hay datos que corregir/)
+    expect((await recibido()).errores.map(({ campo }: { campo: string }) => campo)).toContain('/departamento')
+    await captureScreen(pagina, 'consola-422')
+    await pagina.getByLabel('Cuerpo (JSON)').fill('{')
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await estado(/^400/)
+  })
+
+  it('copies the request for a terminal', async () => {
+    await ir('listarGuias')
+    await pagina.getByRole('button', { name: 'Copiar como curl' }).click()
+    await pagina.getByRole('status').getByText('Copiado.').waitFor()
+    expect(await evaluateIn(pagina, 'navigator.clipboard.readText()')).toBe(
+      `curl '${entorno.url}/api/v1/guias' \\\n  -H "Authorization: Bearer $GUIAS_LLAVE"`,
+    )
+  })
+
+  it('remembers the key only if it is told to, and only in this tab', async () => {
+    const guardada = () => evaluateIn<string>(pagina, 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')
+    expect(await guardada()).not.toContain('guia_test')
+    await pagina.reload()
+    await pagina.getByLabel('Operación').waitFor()
+    expect(await llave().inputValue()).toBe('')
+    await pagina.getByLabel('Recordarla en esta pestaña').check()
+    await llave().fill(comercio.llave)
+    await pagina.reload()
+    await pagina.getByLabel('Operación').waitFor()
+    expect(await llave().inputValue()).toBe(comercio.llave)
+    await pagina.getByLabel('Recordarla en esta pestaña').uncheck()
+    expect(await guardada()).toBe('[{},{}]')
+  })
+
+  it('has every operation, each with an address that leads somewhere', async () => {
+    const codigos = new Set<number>()
+    for (const { id, method: metodo } of operaciones.filter((una) => una.method === 'GET')) {
+      await ir(id)
+      await pagina.getByRole('button', { name: 'Enviar' }).click()
+      await estado(/^\d/)
+      codigos.add(Number((await pagina.locator('#estado').innerText()).slice(0, 3)))
+      expect(metodo).toBe('GET')
+    }
+    expect([...codigos].filter((uno) => ![200, 404].includes(uno))).toEqual([])
+  })
+
+  it('can be read in large letters', async () => {
+    await checkLargeText(pagina)
+  })
+
+  it('is reached from each operation of the documentation', async () => {
+    await pagina.setViewportSize({ width: 1440, height: 900 })
+    await pagina.goto(`${entorno.url}/docs#/guias/crearlote`)
+    await pagina.locator('[id="guias/crearlote"]').getByRole('link', { name: 'Probarla' }).click()
+    await pagina.getByLabel('Operación').waitFor()
+    expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearLote')
+    await pagina.getByRole('link', { name: 'Qué hace y qué contesta' }).click()
+    await expect
+      .poll(() => evaluateIn(pagina, `document.getElementById('guias/crearlote')?.getBoundingClientRect().y`))
+      .toSatisfy((y: number) => y >= -50 && y < 300)
+  })
+})

@@ -1,0 +1,132 @@
+/** The first steps as they are pasted into one terminal: the README's, the quick start's, and both again. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readChapters } from '../../scripts/documentation/guide.ts'
+import { ROOT } from '../../server/platform/root.ts'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { shareEnvironment } from '../environment.ts'
+import { FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { findFreePort } from '../ports.ts'
+
+const hayCurl = ['curl', 'bash'].every((programa) => spawnSync(programa, ['--version']).status === 0)
+const entorno = shareEnvironment()
+
+const capitulo = readChapters().find(({ archivo }) => archivo === '01-inicio-rapido.md')!.texto
+const bloquesDe = (texto: string) => [...texto.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, codigo]) => codigo!)
+/** What needs the service first: the README begins with `npm start`. */
+const leeme = bloquesDe(readFileSync(new URL('README.md', ROOT), 'utf8')).filter((uno) => !uno.startsWith('npm '))
+const inicio = bloquesDe(capitulo)
+const APAGAR = 'kill $RECEPTOR\n'
+const LINEAS = /^```text\n([\s\S]*?)^```$/m.exec(capitulo)![1]!.trim().split('\n')
+const llama = (bloque: string) => /\bcurl |@guias\/sdk/.test(bloque)
+
+let carpeta: string
+let terminal: ReturnType<typeof abrirTerminal>
+beforeEach(() => {
+  carpeta = mkdtempSync(join(tmpdir(), 'guias-inicio-'))
+  symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(carpeta, 'node_modules'))
+  terminal = abrirTerminal()
+})
+afterEach(async () => {
+  await terminal.close()
+  rmSync(carpeta, { recursive: true, force: true })
+})
+
+/** A terminal in that folder, which stays open when something fails. */
+function abrirTerminal() {
+  const env = { PATH: process.env.PATH ?? '', HOME: carpeta, ...CLOCK_ENVIRONMENT }
+  const bash = spawn('bash', ['--norc'], { cwd: carpeta, env, stdio: 'pipe', detached: true })
+  let dicho = ''
+  for (const flujo of [bash.stdout, bash.stderr]) {
+    flujo.setEncoding('utf8').on('data', (trozo) => {
+      dicho += trozo
+    })
+  }
+  let turno = 0
+  bash.stdin.write("trap 'falla=$?' ERR\n")
+  return {
+    /** The code of the last command of the block that failed, and what was written meanwhile. */
+    async pegar(bloque: string) {
+      const desde = dicho.length
+      bash.stdin.write(`falla=0\n${bloque}\nprintf '\\n[${++turno}:%s]\\n' $falla\n`)
+      const marca = new RegExp(`^\\[${turno}:(\\d+)\\]$`, 'm')
+      const codigo = await hasta(async () => marca.exec(dicho)?.[1])
+      return { codigo: Number(codigo), text: dicho.slice(desde) }
+    },
+    /** Waits until these lines have been written, so many times. */
+    written: (lineas: string[], veces: number) =>
+      hasta(async () => lineas.every((una) => dicho.split('\n').filter((otra) => otra === una).length >= veces)),
+    async close() {
+      const fin = once(bash, 'exit')
+      process.kill(-bash.pid!, 'SIGKILL')
+      await fin
+    },
+  }
+}
+
+/** What the reader has: the service's address and key, in `.datos/demo.json` and in what he pastes. */
+async function preparar(url: string, llave: string) {
+  mkdirSync(join(carpeta, '.datos'))
+  writeFileSync(join(carpeta, '.datos/demo.json'), JSON.stringify({ url, llave }))
+  const puerto = await findFreePort()
+  const poner = (bloque: string) =>
+    bloque
+      .replaceAll('http://127.0.0.1:3000', url)
+      .replaceAll('guia_test_…', llave)
+      .replace(/^node receptor.mjs/m, `PORT=${puerto} $&`)
+      .replaceAll('8080', String(puerto))
+  return { puerto, add: poner }
+}
+
+describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
+  it('can be done in a row and twice, without a fault', FULL_RUN_ONLY, async () => {
+    const { api, llave } = await entorno.nuevoComercio()
+    const { add: poner } = await preparar(entorno.url, llave)
+    expect([leeme.length, inicio.length, inicio.at(-1)]).toEqual([2, 7, APAGAR])
+    for (const vez of [1, 2]) {
+      for (const bloque of [...leeme, ...inicio].map(poner)) {
+        if (bloque === APAGAR) await terminal.written(LINEAS, vez)
+        const { codigo, text: dicho } = await terminal.pegar(bloque)
+        expect(codigo, `${bloque}\n${dicho}`).toBe(0)
+      }
+    }
+    expect(await Array.fromAsync(api.webhooks.listar())).toHaveLength(1)
+    const guias = await Array.fromAsync(api.guias.listar())
+    expect(guias.map(({ estado }) => estado).sort()).toEqual([...Array(4).fill('aceptado'), 'entregado', 'entregado'])
+    expect(new Set(guias.map(({ external_ref }) => external_ref)).size).toBe(6)
+  })
+
+  it.each([
+    ['a key that is not', async () => [entorno.url, 'guia_test_no'], /no_autenticado|\b401\b|llave/],
+    ['nobody there', async () => [`http://127.0.0.1:${await findFreePort()}`, 'guia_test_no'], /connect/i],
+  ] as const)('fail loudly, each of them: %s', async (_, donde, porque) => {
+    const [url = '', llave = ''] = await donde()
+    const { add: poner } = await preparar(url, llave)
+    // A guide, so that the later steps fail for this reason and not for want of it.
+    for (const bloque of ['GUIA=7K3M9QX2A1B4', ...leeme, ...inicio]) {
+      const { codigo, text: dicho } = await terminal.pegar(poner(bloque).replace('GUIA=$(', 'NADIE=$('))
+      if (!llama(bloque)) continue
+      expect(codigo, bloque).not.toBe(0)
+      expect(dicho, bloque).toMatch(porque)
+    }
+  })
+
+  it('say that they have not been done in order, or that something else has the port', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    expect((await terminal.pegar(leeme[0]!)).text).toContain("Cannot find module './.datos/demo.json'")
+    const { add: poner, puerto } = await preparar(entorno.url, llave)
+    const otro = createServer().listen(puerto, '127.0.0.1')
+    await once(otro, 'listening')
+    const corridos = []
+    for (const bloque of inicio.slice(0, 5)) corridos.push(await terminal.pegar(poner(bloque)))
+    otro.close()
+    expect(corridos.map(({ codigo }) => codigo)).toEqual([0, 0, 0, 0, 1])
+    expect(corridos.at(-1)!.text).toContain('EADDRINUSE')
+  })
+})

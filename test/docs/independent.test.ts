@@ -1,0 +1,105 @@
+/** Tools that others made read our contract and judge our server by it. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { ErrorApi, Guias } from '@guias/sdk'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ROOT } from '../../server/platform/root.ts'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { findFreePort } from '../ports.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { runProgram } from './run.ts'
+
+const entorno = shareEnvironment()
+const abrir = useReceivers()
+const en = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
+const node = (programa: string, ...args: string[]) => [process.execPath, en(programa), ...args]
+
+describe('redocly respect', () => {
+  it('goes the whole way of a guide (openapi/comercios/recorrido.arazzo.yaml)', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { url: receptor } = await abrir()
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await runProgram(
+      node(
+        'node_modules/@redocly/cli/bin/cli.js',
+        'respect',
+        'openapi/comercios/recorrido.arazzo.yaml',
+        ...['--input', JSON.stringify({ llave, receptor })],
+        ...['--server', `comercios=${entorno.url}`],
+      ),
+      { env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    )
+    expect(codigo, salida + errores).toBe(0)
+    expect(salida).toMatch(/Workflows: 1 passed, 1 total/)
+  })
+})
+
+describe('prism', FULL_RUN_ONLY, () => {
+  let prism: ReturnType<typeof spawn> | undefined
+  let dicho = ''
+  afterAll(() => void prism?.kill('SIGKILL'))
+
+  it('finds no request of the SDK and no answer of the server that breaks the contract', async () => {
+    const puerto = await findFreePort()
+    const [programa = '', ...args] = node(
+      'node_modules/@stoplight/prism-cli/dist/index.js',
+      ...['proxy', en('server/generated/contract/openapi.json'), entorno.url],
+      ...['--errors', '--port', String(puerto)],
+    )
+    prism = spawn(programa, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const flujo of [prism.stdout, prism.stderr])
+      flujo?.on('data', (trozo) => {
+        dicho += trozo
+      })
+    await hasta(async () => dicho.includes('is listening'))
+
+    const { url } = await abrir()
+    const comercio = await entorno.nuevoComercio()
+    const api = new Guias({ llave: comercio.llave, baseUrl: `http://127.0.0.1:${puerto}` })
+    const { webhook } = await api.webhooks.crear({ url })
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
+    await api.guias.crearLote({ guias: [buildGuia(), { ...buildGuia(), telefono: '1' }] })
+    await api.simulador.confirmarUbicacion(guia)
+    for (const estado of ['recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'entregado'] as const)
+      await api.simulador.avanzar(guia, { estado, ...(estado === 'intento_fallido' && { motivo: 'otro' as const }) })
+    await api.guias.obtener(guia)
+    await Array.fromAsync(api.guias.listar({ estado: ['entregado', 'aceptado'], limite: 1 }))
+    await api.guias.listar({ metadatos: { canal: 'web' }, ubicacion: ['confirmada'], telefono: '3148 1676' })
+    await Array.fromAsync(api.guias.eventos(guia))
+    await Array.fromAsync(api.eventos.listar())
+    await api.guias.pruebaEntrega((await createDeliveredGuia(entorno, comercio)).guia)
+    expect((await api.guias.clavesPublicas()).keys).not.toEqual([])
+    await api.guias.cancelar((await api.guias.crear(buildGuia())).guia)
+    await api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'santa' })
+    const { aviso } = await api.webhooks.probar(webhook)
+    await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
+    await api.webhooks.avisos(webhook)
+    await api.webhooks.reenviar(webhook, aviso)
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    await api.webhooks.rotarSecreto(webhook)
+    await api.webhooks.eliminar(webhook)
+    // An error of the server is one that the contract declares, too.
+    const perdida = await api.guias.obtener(guia.slice(1)).then(
+      () => undefined,
+      (error) => error,
+    )
+    expect(perdida).toBeInstanceOf(ErrorApi)
+    expect(perdida).toMatchObject({ status: 404, codigo: 'guia_desconocida' })
+    expect(dicho.match(/violation|✖|✘/gi), dicho).toBeNull()
+  })
+
+  it('would have said so', async () => {
+    const antes = dicho
+    const puerto = /127\.0\.0\.1:(\d+)/.exec(antes)?.[1]
+    const respuesta = await fetch(`http://127.0.0.1:${puerto}/api/v1/guias?limite=muchas`, {
+      headers: { Authorization: 'Bearer guia_test_x' },
+    })
+    expect(respuesta.status).toBe(422)
+    expect(await respuesta.text()).toContain('UNPROCESSABLE_ENTITY')
+  })
+})

@@ -1,0 +1,66 @@
+/** The packed SDK as the service serves it, and the chapters that tell how to get it, run as they are printed. */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import sdk from '../../sdk/package.json' with { type: 'json' }
+import { shareEnvironment } from '../environment.ts'
+import { runProgram } from './run.ts'
+
+const entorno = shareEnvironment()
+const RUTA = `/sdk/guias-sdk-${sdk.version}.tgz`
+const hayBash = ['bash', 'curl', 'sha256sum'].every((uno) => spawnSync(uno, ['--version']).status === 0)
+
+describe('the packed SDK', () => {
+  it.each([RUTA, RUTA.replace('sdk-', 'mcp-')])(
+    '%s is served with its digest, in a header and beside it',
+    async (ruta) => {
+      const respuesta = await fetch(entorno.url + ruta)
+      const bytes = Buffer.from(await respuesta.arrayBuffer())
+      expect([respuesta.status, respuesta.headers.get('content-type')]).toEqual([200, 'application/gzip'])
+      const sha256 = createHash('sha256').update(bytes)
+      const base64 = sha256.copy().digest('base64')
+      expect(respuesta.headers.get('repr-digest')).toBe(`sha-256=:${base64}:`)
+      const alLado = await (await fetch(`${entorno.url + ruta}.sha256`)).text()
+      expect(alLado).toBe(`${sha256.digest('hex')}  ${ruta.split('/').at(-1)}\n`)
+      const etag = respuesta.headers.get('etag')!
+      expect((await fetch(entorno.url + ruta, { headers: { 'If-None-Match': etag } })).status).toBe(304)
+    },
+  )
+})
+
+describe.skipIf(!hayBash && !process.env.CI)('the chapters «SDK» and «Línea de órdenes», as they are printed', () => {
+  let carpeta = ''
+  const correr = async (capitulo: string) => {
+    const { llave } = await entorno.nuevoComercio()
+    const texto = await (await fetch(`${entorno.url}/docs/guia/${capitulo}.md`)).text()
+    const guion = [...texto.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, bloque]) => bloque).join('')
+    // npm reads its registry from the environment, and npx runs with this Node.
+    const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+    const env = { ...process.env, PATH, GUIAS_URL: entorno.url, GUIAS_LLAVE: llave } as Record<string, string>
+    const { codigo, output: salida, errores } = await runProgram(['bash', '-euc', guion], { cwd: carpeta, env })
+    expect(codigo, salida + errores).toBe(0)
+    return salida
+  }
+  beforeAll(async () => {
+    carpeta = await mkdtemp(join(tmpdir(), 'guias-sdk-'))
+    await writeFile(join(carpeta, 'package.json'), '{ "type": "module" }')
+  })
+  afterAll(() => rm(carpeta, { recursive: true }))
+
+  it('install the SDK from the service, and check its digest', async () => {
+    expect(await correr('sdk')).toContain(`guias-sdk-${sdk.version}.tgz: `)
+    const instalado = JSON.parse(await readFile(join(carpeta, 'node_modules/@guias/sdk/package.json'), 'utf8'))
+    expect(instalado.version).toBe(sdk.version)
+  })
+
+  it('create guides of a file, their labels and their list', async () => {
+    const salida = await correr('linea-de-ordenes')
+    expect(salida).toContain('PEDIDO-CSV-1')
+    for (const archivo of ['pedidos.resultados.csv', 'etiquetas.pdf'])
+      expect([archivo, existsSync(join(carpeta, archivo))]).toEqual([archivo, true])
+  })
+})

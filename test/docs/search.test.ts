@@ -1,0 +1,235 @@
+/** The documentation's search: what comes first for what people ask, and the window in which they ask it. */
+import { readFileSync } from 'node:fs'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readChapters } from '../../scripts/documentation/guide.ts'
+import { createSearch, excerptOf, type SearchPart } from '../../server/pages/docs/browser/search.ts'
+import { ROOT } from '../../server/platform/root.ts'
+import { captureScreen, hasBrowser, openContext } from '../browser.ts'
+import { shareEnvironment } from '../environment.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { evaluateIn } from '../pages/inspect.ts'
+
+const entorno = shareEnvironment()
+const leer = (archivo: string) => readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT), 'utf8')
+const indice = JSON.parse(leer('documentation/indice.json')) as SearchPart[]
+const buscar = createSearch(indice)
+
+/** What is asked, and where its first hit leads. */
+const PREGUNTAS = [
+  ['idempotencia', '/section/idempotencia'],
+  ['IDEMPOTENSIA', '/section/idempotencia'],
+  ['external_ref', '/section/idempotencia'],
+  ['ubicacion', '/section/ubicacion'],
+  ['Ubicación', '/section/ubicacion'],
+  ['mcp', '/section/asistentes-mcp'],
+  ['asistente', '/section/asistentes-mcp'],
+  ['chatgpt', '/section/asistentes-mcp'],
+  ['webhooks', '/section/recibir-webhooks'],
+  ['web hook', '/section/recibir-webhooks'],
+  ['firma', '/section/recibir-webhooks/firma'],
+  ['reintentos', '/section/recibir-webhooks/reintentos'],
+  ['lote', '/section/lotes'],
+  ['qué hago si falla un lote', '/section/lotes'],
+  ['estados', '/section/estados'],
+  ['prueba de entrega', '/section/prueba-de-entrega'],
+  ['etiqueta', '/section/etiquetas'],
+  ['etiketas', '/section/etiquetas'],
+  ['imprimir etiquetas', '/section/etiquetas'],
+  ['npm', '/section/sdk'],
+  ['instalar sdk', '/section/sdk'],
+  ['npm install', '/section/sdk'],
+  ['cli', '/section/linea-de-ordenes'],
+  ['npx', '/section/linea-de-ordenes'],
+  ['csv', '/section/linea-de-ordenes'],
+  ['hoja de calculo', '/section/hoja-de-calculo'],
+  ['plantilla', '/section/hoja-de-calculo'],
+  ['comillas', '/section/hoja-de-calculo'],
+  ['llave de producción', '/section/pasar-a-produccion'],
+  ['llabe de produccion', '/section/pasar-a-produccion'],
+  ['go live', '/section/pasar-a-produccion'],
+  ['pasar a producción', '/section/pasar-a-produccion'],
+  ['cobro contra entrega', '/section/lo-que-no-hay/cobro-contra-entrega'],
+  ['contra entrega', '/section/lo-que-no-hay/cobro-contra-entrega'],
+  ['tarifas', '/section/lo-que-no-hay/tarifas-y-cotizacion'],
+  ['cuánto cuesta', '/section/lo-que-no-hay/tarifas-y-cotizacion'],
+  ['wordpress', '/section/lo-que-no-hay/wordpress-woocommerce-y-shopify'],
+  ['woocommerce', '/section/lo-que-no-hay/wordpress-woocommerce-y-shopify'],
+  ['excel', '/section/lo-que-no-hay/excel'],
+  ['modo de prueba', '/section/modo-de-prueba'],
+  ['llave', '/section/autenticacion'],
+  ['api key', '/section/autenticacion'],
+  ['autentificación', '/section/autenticacion'],
+  ['limites', '/section/limites'],
+  ['cursor', '/section/paginas'],
+  ['rastreo', '/section/pagina-de-rastreo'],
+  ['429', '/section/errores/429'],
+  ['carrera_perdida', 'error-carrera_perdida'],
+  ['crear guia', '/guias/crearguia'],
+  ['cómo cancelo una guía', '/guias/cancelarguia'],
+  ['/api/v1/cuenta', '/cuenta/obtenercuenta'],
+  ['rotar secreto', '/webhooks/rotarsecreto'],
+  ['GuiaIndividual', '/objetos/guiaindividual'],
+] as const
+
+describe('what is found first', () => {
+  it.each(PREGUNTAS)('«%s»: %s', (pregunta, lugar) => {
+    expect(buscar(pregunta)[0]?.lugar).toBe(lugar)
+  })
+
+  it('is asked of 40 questions and more', () => expect(PREGUNTAS.length).toBeGreaterThanOrEqual(40))
+
+  it('says so of what the service does not have', () => {
+    for (const pregunta of ['cobro contra entrega', 'tarifas', 'woocommerce']) {
+      const [primera] = buscar(pregunta)
+      expect([pregunta, primera?.de, primera?.texto]).toEqual([
+        pregunta,
+        'Lo que no hay',
+        expect.stringMatching(/^No hay/),
+      ])
+    }
+  })
+
+  it('is nothing for what is not there', () => {
+    expect(buscar('xyzzy')).toEqual([])
+    expect(buscar('')).toEqual([])
+  })
+
+  it('shows the words around the one that was asked for', () => {
+    const texto = `${'nada '.repeat(40)}aquí está la firma que se busca${' nada'.repeat(40)}`
+    expect(excerptOf(texto, 'FIRMA')).toMatch(/^….*la firma que se busca.*…$/)
+  })
+})
+
+it('has each chapter, part, operation, schema and error by itself', () => {
+  const cuantas = Object.groupBy(indice, ({ clase }) => clase)
+  expect(cuantas.Capítulo!.length).toBe(readChapters().length)
+  for (const clase of ['Apartado', 'Operación', 'Objeto', 'Error'] as const) {
+    expect(cuantas[clase]!.length, clase).toBeGreaterThan(25)
+  }
+  expect(new Set(indice.map(({ lugar }) => lugar)).size).toBe(indice.length)
+})
+
+describe.skipIf(!hasBrowser)('its window', () => {
+  let pagina: Page
+  const pedidas: string[] = []
+  beforeAll(async () => {
+    const contexto = await openContext({ viewport: { width: 390, height: 844 } })
+    contexto.on('request', (solicitud) => pedidas.push(solicitud.url().replace(/\.[0-9a-f]{12}\./, '.')))
+    pagina = await contexto.newPage()
+    await pagina.goto(`${entorno.url}/docs`)
+    // Redoc's own search listens as soon as Redoc runs.
+    await pagina.locator('[data-testid="color-mode-switcher"]').waitFor({ state: 'attached' })
+  })
+  afterAll(() => pagina?.context().close())
+  const campo = () => pagina.getByRole('combobox', { name: 'Buscar en la documentación' })
+  const deBusqueda = () => pedidas.filter((url) => /buscador|indice/.test(url))
+
+  it('opens by key and is read by a screen reader, and comes only when it is wanted', async () => {
+    expect(deBusqueda()).toEqual([])
+    await pagina.keyboard.press('Control+k')
+    await campo().fill('idempotensia')
+    const primera = pagina.getByRole('dialog').getByRole('option').first()
+    await primera.getByText('Idempotencia', { exact: true }).waitFor()
+    expect(await primera.getAttribute('aria-selected')).toBe('true')
+    expect(await campo().getAttribute('aria-activedescendant')).toBe(await primera.getAttribute('id'))
+    expect(deBusqueda().length).toBe(2)
+    expect(await pagina.getByRole('dialog').count()).toBe(1)
+    await captureScreen(pagina, 'docs-buscador')
+  })
+
+  const llevaA = (lugar: string) =>
+    expect
+      .poll(() => evaluateIn(pagina, `document.getElementById('${lugar.slice(1)}')?.getBoundingClientRect().y`), {
+        message: lugar,
+      })
+      .toSatisfy((y: number) => y >= -50 && y < 300)
+
+  it('leads there with the keyboard alone', async () => {
+    await pagina.keyboard.press('ArrowDown')
+    await pagina.keyboard.press('ArrowUp')
+    await pagina.keyboard.press('Enter')
+    await llevaA('/section/idempotencia')
+    expect(await pagina.getByRole('dialog').count()).toBe(0)
+  })
+
+  it('leads to each class of things', async () => {
+    for (const [pregunta, hallado, lugar] of [
+      ['reintentos', 'Reintentos', '/section/recibir-webhooks/reintentos'],
+      ['cancelar una guía', 'Cancelar una guía', '/guias/cancelarguia'],
+      ['GuiaIndividual', 'Guía individual', '/objetos/guiaindividual'],
+      ['carrera_perdida', 'carrera_perdida', '#error-carrera_perdida'],
+    ] as const) {
+      await pagina.locator('#buscar').click()
+      await campo().fill(pregunta)
+      await pagina.getByRole('dialog').getByRole('option').first().getByText(hallado, { exact: true }).click()
+      await llevaA(lugar)
+    }
+  })
+
+  it.each(['button', 'Control+k', '/'])('keeps every letter that is typed at once (%s)', async (como) => {
+    const contexto = await openContext({ viewport: { width: 1280, height: 800 } })
+    const otra = await contexto.newPage()
+    // The index arrives after the last letter.
+    let soltar = () => {}
+    const suelto = new Promise<void>((listo) => {
+      soltar = listo
+    })
+    await otra.route(/indice/, async (ruta) => {
+      await suelto
+      await ruta.continue()
+    })
+    // The button works as soon as it is seen, also before the page's program runs.
+    await otra.goto(`${entorno.url}/docs`, { waitUntil: como === 'button' ? 'commit' : 'load' })
+    if (como === 'button') await otra.locator('#buscar').click()
+    else await otra.keyboard.press(como)
+    await otra.keyboard.type('cancelar')
+    const suyo = otra.getByRole('combobox', { name: 'Buscar en la documentación' })
+    expect(await suyo.inputValue()).toBe('cancelar')
+    soltar()
+    await otra.getByRole('option').first().getByText('Cancelar una guía', { exact: true }).waitFor()
+    expect(await suyo.inputValue()).toBe('cancelar')
+    await contexto.close()
+  })
+
+  it.each(
+    [['light', ''] as const, ['dark', ''] as const, ['light', '#/guias/crearlote'] as const].flatMap(([tema, lugar]) =>
+      [390, 1440].map((ancho) => [tema, lugar, ancho] as const),
+    ),
+  )(
+    'has no fault that axe can find, nor has the page around it (%s %s %i)',
+    FULL_RUN_ONLY,
+    async (tema, lugar, width) => {
+      await pagina.setViewportSize({ width, height: 844 })
+      await pagina.emulateMedia({ colorScheme: tema })
+      await pagina.goto(`${entorno.url}/docs?${tema}${width}${lugar}`)
+      await pagina
+        .locator(lugar ? '[id="guias/crearlote"] .token' : 'pre > .copiar')
+        .first()
+        .waitFor()
+      const faltas = (donde: string) =>
+        evaluateIn<string[]>(
+          pagina,
+          `(async () => { if (!window.axe) { ${axe.source} }
+          // Redoc writes its headings inside an operation as h4, below an h2.
+          const { violations } = await axe.run('${donde}', { rules: { 'heading-order': { enabled: false } } })
+          return violations.map((una) => una.id + ': ' + una.nodes[0].html.slice(0, 200)) })()`,
+        )
+      expect(await faltas('body')).toEqual([])
+      await pagina.keyboard.press('Control+k')
+      await campo().fill('lote')
+      await pagina.getByRole('dialog').getByRole('option').first().waitFor()
+      expect(await faltas('.buscador')).toEqual([])
+      await pagina.keyboard.press('Escape')
+    },
+  )
+
+  it('is left with Escape, and says when there is nothing', async () => {
+    await pagina.keyboard.press('/')
+    await campo().fill('xyzzy')
+    await pagina.getByRole('dialog').getByRole('status').getByText('Nada coincide con «xyzzy».').waitFor()
+    await pagina.keyboard.press('Escape')
+    await campo().waitFor({ state: 'hidden' })
+  })
+})

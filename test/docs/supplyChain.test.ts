@@ -1,0 +1,219 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { YAML } from '../deployment/compose.ts'
+import { findWorkflowFaults, type WorkflowStep } from './workflows.ts'
+
+const raiz = new URL('../../', import.meta.url)
+const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
+
+interface Paquete {
+  version?: string
+  resolved?: string
+  integrity?: string
+  license?: string
+  link?: boolean
+  dev?: boolean
+  devOptional?: boolean
+  name?: string
+  hasInstallScript?: boolean
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+/** All that npm installs by a lock file, without this repository's own packages. */
+const deLock = (ruta: string) =>
+  Object.entries((JSON.parse(leer(ruta)) as { packages: Record<string, Paquete> }).packages).filter(
+    ([carpeta, { link }]) => carpeta.includes('node_modules/') && !link,
+  )
+const instalados = deLock('package-lock.json')
+const { packages } = JSON.parse(leer('package-lock.json')) as { packages: Record<string, Paquete> }
+/** The runners of the collection, which one test installs for itself, without any script of theirs. */
+const corredores = deLock('test/runners/package-lock.json')
+
+/** Paths of the packages that the service needs. The package for assistants has dependencies of its own. */
+function alcanzadosPorElServicio(): Set<string> {
+  const vistos = new Set<string>()
+  const hallar = (desde: string, nombre: string): string | undefined => {
+    const ruta = `${desde}${desde ? '/' : ''}node_modules/${nombre}`
+    if (ruta in packages) return ruta
+    return desde === '' ? undefined : hallar(desde.slice(0, Math.max(0, desde.lastIndexOf('/node_modules/'))), nombre)
+  }
+  const recorrer = (ruta: string) => {
+    const { dependencies, optionalDependencies, peerDependencies } = packages[ruta]!
+    for (const nombre of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const hallada = hallar(ruta, nombre)
+      if (hallada === undefined || vistos.has(hallada)) continue
+      vistos.add(hallada)
+      recorrer(hallada)
+    }
+  }
+  recorrer('')
+  return vistos
+}
+
+/** Licences under which the service may be passed on; LGPL is libvips, which sharp links dynamically. */
+const LICENCIAS = [
+  'MIT',
+  'ISC',
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'Python-2.0',
+  'LGPL-3.0-or-later',
+  'CC0-1.0',
+  'MIT-0',
+]
+/** Their package.json says it in a form that npm doesn't read; their LICENSE is MIT. */
+const SIN_DECLARAR = ['busboy', 'png-js', 'streamsearch']
+
+describe('the supply chain', () => {
+  it('is npm’s registry alone, each package with its digest', () => {
+    expect(instalados.length).toBeGreaterThan(100)
+    const raros = [...instalados, ...corredores].filter(
+      ([, { resolved, integrity }]) =>
+        !(integrity?.startsWith('sha512-') && (!resolved || resolved.startsWith('https://registry.npmjs.org/'))),
+    )
+    expect(raros.map(([ruta]) => ruta)).toEqual([])
+  })
+
+  it('names exact versions', () => {
+    for (const carpeta of ['', 'sdk/', 'sdk/mcp/', 'test/', 'test/runners/', 'bench/']) {
+      const ruta = `${carpeta}package.json`
+      const { dependencies = {}, devDependencies = {} } = JSON.parse(leer(ruta)) as Record<string, object>
+      for (const [nombre, version] of Object.entries({ ...dependencies, ...devDependencies }))
+        expect([ruta, nombre, version]).toEqual([
+          ruta,
+          nombre,
+          expect.stringMatching(/^(npm:(@?[\w./-]+)@)?\d+\.\d+\.\d+(-[\w.]+)?$/),
+        ])
+    }
+  })
+
+  it('runs install scripts only of who is named', () => {
+    const { allowScripts } = JSON.parse(leer('package.json')) as { allowScripts: Record<string, boolean> }
+    const conGuion = instalados.filter(([, { hasInstallScript }]) => hasInstallScript).map(([ruta]) => ruta)
+    const nombres = new Set(conGuion.map((ruta) => ruta.split('node_modules/').at(-1)!))
+    expect([...nombres].filter((nombre) => !(nombre in allowScripts)).sort()).toEqual([])
+  })
+
+  it('of what is passed on has licences that let it be', () => {
+    const ajenas = instalados.flatMap(([ruta, { license, dev }]) => {
+      const nombre = ruta.split('node_modules/').at(-1)!
+      if (dev || (license === undefined && SIN_DECLARAR.includes(nombre))) return []
+      const suyas = (license ?? 'none').replace(/[()]/g, '').split(/ (?:AND|OR) /)
+      return suyas.every((una) => LICENCIAS.includes(una)) ? [] : [[nombre, license]]
+    })
+    expect(ajenas).toEqual([])
+  })
+
+  it('has a bill of materials of the packages that production installs', () => {
+    const { stdout, status } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: raiz, encoding: 'utf8' })
+    expect(status).toBe(0)
+    const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { name: string }[] }
+    const nombres = new Set(components.map(({ name }) => name))
+    const alcanzados = alcanzadosPorElServicio()
+    // npm counts an optional peer that the lock has (`typescript`) as production's, but does not install it there.
+    const deProduccion = instalados.flatMap(([ruta, { dev, devOptional, name }]) =>
+      dev || devOptional || !alcanzados.has(ruta) ? [] : [name ?? ruta.split('node_modules/').at(-1)!],
+    )
+    expect(bomFormat).toBe('CycloneDX')
+    expect(deProduccion).toEqual(expect.arrayContaining(['express', 'pg', 'sharp']))
+    expect(deProduccion.filter((nombre) => !nombres.has(nombre))).toEqual([])
+    for (const ajeno of ['@modelcontextprotocol/client', 'vitest', 'tsdown', '@biomejs/biome', 'fastify'])
+      expect(nombres).not.toContain(ajeno)
+  })
+
+  it('runs no tool that the lock does not name', () => {
+    const { scripts } = JSON.parse(leer('package.json')) as { scripts: Record<string, string> }
+    expect(Object.entries(scripts).filter(([, orden]) => /\b(?:npx|npm exec)\b/.test(orden))).toEqual([])
+  })
+})
+
+describe('the workflows', () => {
+  const publicar = leer('.github/workflows/publish.yml')
+
+  it.each(readdirSync(new URL('.github/workflows/', raiz)))(
+    '%s pins everything and runs nothing beside a token',
+    (archivo) => {
+      expect(findWorkflowFaults(leer(`.github/workflows/${archivo}`))).toEqual([])
+    },
+  )
+
+  const EN_PUBLICAR = '      - run: npm publish ./sdk.tgz'
+  it.each([
+    [
+      'an action by its tag',
+      /actions\/checkout@[0-9a-f]{40}/,
+      'actions/checkout@v4',
+      'action actions/checkout@v4 without commit',
+    ],
+    ['a container without digest', /(container: [^@\n]+)@\S+/, '$1', 'image node:24.21.0-bookworm without digest'],
+    ['npx', 'npm run --silent sbom', 'npx --yes sbom', 'unlocked tool'],
+    [
+      'an installation beside the token',
+      EN_PUBLICAR,
+      `      - run: npm ci\n${EN_PUBLICAR}`,
+      '«npm ci» beside the token',
+    ],
+    [
+      'a script beside the token',
+      EN_PUBLICAR,
+      `      - run: node scripts/prepare.mjs\n${EN_PUBLICAR}`,
+      'beside the token',
+    ],
+    ['the scripts of a package beside the token', '--ignore-scripts ', '', 'beside the token'],
+    [
+      'a checkout beside the token',
+      EN_PUBLICAR,
+      `      - uses: actions/checkout@${'0'.repeat(40)}\n${EN_PUBLICAR}`,
+      'beside the token',
+    ],
+    ['a token in the job that builds', 'contents: read', 'id-token: write', '«.ci/run» beside the token'],
+    ['a token for every job', 'permissions: {}', 'permissions: write-all', 'permissions to every job'],
+  ])('are refused with %s', (_que, antes, despues, falta) => {
+    const cambiado = publicar.replace(antes, despues)
+    expect(cambiado).not.toBe(publicar)
+    expect(findWorkflowFaults(cambiado).join('\n')).toContain(falta)
+  })
+
+  it('publish the tarball only if its digest is the one of the job that built it', () => {
+    const { jobs } = YAML.parse(publicar) as {
+      jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: WorkflowStep[] }>
+    }
+    const { pack, publish: ultimo } = jobs as Record<'pack' | 'publish', (typeof jobs)[string]>
+    const comprobar = ultimo.steps.findIndex(({ run }) => run?.includes('sha256sum --check'))
+    const enviar = ultimo.steps.findIndex(({ run }) => run?.startsWith('npm publish'))
+    expect(ultimo.needs).toEqual(['test', 'pack'])
+    expect(ultimo.steps[comprobar]!.env!.SHA256).toContain('needs.pack.outputs.sha256')
+    expect(comprobar).toBeLessThan(enviar)
+
+    // Runs the three shell lines on a real file, as it was built and as somebody changed it in between.
+    const carpeta = mkdtempSync(join(tmpdir(), 'guias-publicar-'))
+    try {
+      mkdirSync(join(carpeta, 'paquete'))
+      writeFileSync(join(carpeta, 'paquete/sdk.tgz'), 'built')
+      const salida = join(carpeta, 'salida')
+      const sh = (orden: string, env: Record<string, string>) =>
+        spawnSync('bash', ['-e', '-o', 'pipefail', '-c', orden], { cwd: carpeta, env: { ...process.env, ...env } })
+          .status
+      expect(sh(pack.steps.find(({ id }) => id === 'digest')!.run!, { GITHUB_OUTPUT: salida })).toBe(0)
+      const [, SHA256 = ''] = /^sha256=([0-9a-f]{64})$/m.exec(readFileSync(salida, 'utf8')) ?? []
+      const orden = ultimo.steps[comprobar]!.run!
+      for (const [contenido, codigo] of [
+        ['built', 0],
+        ['changed', 1],
+      ] as const) {
+        writeFileSync(join(carpeta, 'sdk.tgz'), contenido)
+        expect([contenido, sh(orden, { SHA256 })]).toEqual([contenido, codigo])
+      }
+      expect(sh(orden, { SHA256: '' })).not.toBe(0)
+    } finally {
+      rmSync(carpeta, { recursive: true })
+    }
+  })
+})

@@ -1,0 +1,64 @@
+import { YAML } from '../deployment/compose.ts'
+
+export interface WorkflowStep {
+  id?: string
+  uses?: string
+  run?: string
+  env?: Record<string, string>
+}
+interface Trabajo {
+  permissions?: Record<string, string> | string
+  container?: string | { image: string }
+  services?: Record<string, { image: string }>
+  steps?: WorkflowStep[]
+  uses?: string
+}
+interface Flujo {
+  permissions?: Record<string, string> | string
+  jobs: Record<string, Trabajo>
+}
+
+const ACCION = /^[\w./-]+@[0-9a-f]{40}$/
+const IMAGEN = /@sha256:[0-9a-f]{64}$/
+/** Commands that fetch what no lock names. */
+const UNLOCKED_TOOLS = /\bnpx\b|\bnpm (?:exec|x|create|init)\b|\bcurl\b|\bwget\b/
+/** A job that may ask for an identity token does nothing else: no code of the repository or of a dependency runs beside the token. */
+const ALLOWED_WITH_TOKEN = [
+  /^echo "\$SHA256 {2}\S+\.tgz" \| sha256sum --check --strict$/,
+  /^npm publish \.\/\S+\.tgz --ignore-scripts --provenance --access public$/,
+]
+
+const puedePedirToken = (permisos: Trabajo['permissions']) =>
+  typeof permisos === 'string' ? permisos === 'write-all' : permisos?.['id-token'] === 'write'
+
+const imagenDe = (container: NonNullable<Trabajo['container']>) =>
+  typeof container === 'string' ? container : container.image
+
+/** Lists what a workflow leaves unpinned, and what runs beside an identity token. */
+export function findWorkflowFaults(texto: string): string[] {
+  const { permissions, jobs } = YAML.parse(texto) as Flujo
+  const faltas: string[] = []
+  if (typeof permissions !== 'object' || Object.keys(permissions ?? {}).length > 0)
+    faltas.push('the workflow gives permissions to every job')
+  for (const [nombre, trabajo] of Object.entries(jobs)) {
+    const pasos = trabajo.steps ?? []
+    const imagenes = [trabajo.container, ...Object.values(trabajo.services ?? {})].filter(
+      (image) => image !== undefined,
+    )
+    for (const imagen of imagenes.map(imagenDe))
+      if (!IMAGEN.test(imagen)) faltas.push(`${nombre}: image ${imagen} without digest`)
+    for (const usedAction of [trabajo.uses, ...pasos.map(({ uses }) => uses)].filter((action) => action !== undefined))
+      if (!ACCION.test(usedAction) && !IMAGEN.test(usedAction))
+        faltas.push(`${nombre}: action ${usedAction} without commit`)
+    const ordenes = pasos.flatMap(({ run }) => run?.trim().split('\n') ?? [])
+    for (const command of ordenes)
+      if (UNLOCKED_TOOLS.test(command)) faltas.push(`${nombre}: unlocked tool in «${command}»`)
+    if (!puedePedirToken(trabajo.permissions)) continue
+    for (const command of ordenes)
+      if (!ALLOWED_WITH_TOKEN.some((pattern) => pattern.test(command)))
+        faltas.push(`${nombre}: «${command}» beside the token`)
+    for (const { uses = '' } of pasos)
+      if (uses && !uses.startsWith('actions/download-artifact@')) faltas.push(`${nombre}: ${uses} beside the token`)
+  }
+  return faltas
+}

@@ -1,0 +1,83 @@
+// Gaps in the log of a continuous backup, with a real server and its own slot.
+
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listBases, placesIn, readStatus } from '../../server/data/embedded/continuous/folder.ts'
+import { type Keeping, keepContinuousBackup } from '../../server/data/embedded/continuous/keep.ts'
+import { restoreContinuous } from '../../server/data/embedded/continuous/restore.ts'
+import { dropBackupSlot } from '../../server/data/embedded/continuous/slot.ts'
+import { acquirePostgres, type EmbeddedPostgres } from '../../server/data/embedded/embedded.ts'
+import { Passphrase } from '../../server/platform/backup/seal.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+
+const base = mkdtempSync(join(realpathSync(tmpdir()), 'guias-huecos-'))
+chmodSync(base, 0o755) // PostgreSQL's user passes through
+const [dataDir, folder] = [join(base, 'datos'), join(base, 'respaldo')]
+const passphrase = new Passphrase('una clave larga de prueba')
+let postgres: EmbeddedPostgres
+
+beforeAll(async () => {
+  postgres = await acquirePostgres({ dataDir, exclusive: false, flags: ['-c', 'fsync=off'] })
+})
+afterAll(async () => {
+  await postgres.release()
+  rmSync(base, { recursive: true, force: true, maxRetries: 10 })
+})
+
+const empezar = (): Promise<Keeping> =>
+  keepContinuousBackup({
+    folder,
+    passphrase,
+    days: 7,
+    dataDir,
+    url: postgres.superuserUrl,
+    files: undefined,
+    log: createLog('silent'),
+  })
+const copies = () => expect.poll(() => listBases(folder).length, { interval: 50 })
+
+describe('a continuous backup', () => {
+  it('copies the cluster anew after a gap, from which nothing could be restored otherwise', FULL_RUN_ONLY, async () => {
+    const primero = await empezar()
+    await copies().toBe(1)
+    const { sin_huecos_desde } = readStatus(folder)!
+    await primero.stop()
+    const segundo = await empezar()
+    await segundo.stop()
+    expect([readStatus(folder)!.sin_huecos_desde, listBases(folder).length]).toEqual([sin_huecos_desde, 1])
+
+    // The server has forgotten what was written meanwhile.
+    await dropBackupSlot(postgres.superuserUrl)
+    const tercero = await empezar()
+    await copies().toBe(2)
+    await tercero.stop()
+    const [antes, despues] = listBases(folder)
+    const hueco = new Date(readStatus(folder)!.sin_huecos_desde)
+    expect([antes!.end < hueco, hueco <= despues!.end]).toEqual([true, true])
+  })
+
+  it('is not restored beyond a segment that is cut short', async () => {
+    const copia = await empezar()
+    await copies().toBeGreaterThan(0)
+    const cliente = new pg.Client(postgres.superuserUrl)
+    await cliente.connect()
+    for (let i = 0; i < 2; i++) {
+      await cliente.query('create table if not exists t (n int)')
+      await cliente.query('insert into t values (1)')
+      await cliente.query('select pg_switch_wal()')
+    }
+    await cliente.end()
+    await copia.stop()
+    const { log } = placesIn(folder)
+    const cortada = listBases(folder).at(-1)!.segment
+    const pieza = join(log, readdirSync(log).find((uno) => uno.startsWith(cortada))!)
+    truncateSync(pieza, Math.floor(statSync(pieza).size / 2))
+    await expect(restoreContinuous(folder, passphrase, join(base, 'restaurada'))).rejects.toThrow(
+      `Al respaldo le falta una parte después de ${cortada}`,
+    )
+  })
+})

@@ -1,0 +1,165 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { isoCBOR } from '@simplewebauthn/server/helpers'
+import { beforeEach } from 'vitest'
+import { HORA } from '../durations.ts'
+import { type TestEnvironment, useEnvironment } from '../environment.ts'
+import { requestFromPage, type TestPersona, toCookieHeader } from './persona.ts'
+
+/** Chromium's virtual authenticator: the phone's own, which keeps passkeys and verifies its person. */
+export const VIRTUAL_AUTHENTICATOR = {
+  options: {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+    automaticPresenceSimulation: true,
+  },
+} as const
+
+/** Path of the operations about passkeys. */
+export const PASSKEYS_PATH = '/operaciones/v1/sesion/passkeys'
+/** Status and code of the answer to a passkey that is not valid. */
+export const WRONG_PASSKEY = [401, 'passkey_incorrecta']
+const USER_PRESENT = 0x01
+const USER_VERIFIED = 0x04
+const CON_CREDENCIAL = 0x40
+
+const sha256 = (datos: string | Uint8Array) => createHash('sha256').update(datos).digest()
+const texto = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
+
+/** What a page or an authenticator does otherwise than it should. */
+export interface Deviations {
+  origen?: string
+  dominio?: string
+  reto?: string
+  tipo?: string
+  /** False if the authenticator did not verify the person. */
+  verificada?: boolean
+  contador?: number
+  fmt?: string
+  usuario?: string
+  credencial?: string
+}
+
+/** An authenticator with one key, as WebAuthn describes it. */
+export class Authenticator {
+  readonly credencial = texto(randomBytes(16))
+  readonly #resultsByKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  usuario = ''
+  contador = 0
+
+  #datos(
+    dominio: string,
+    { verificada = true, contador = this.contador }: Deviations,
+    credentialData = Buffer.alloc(0),
+  ) {
+    const banderas = USER_PRESENT | (verificada ? USER_VERIFIED : 0) | (credentialData.length > 0 ? CON_CREDENCIAL : 0)
+    const cabeza = Buffer.alloc(5)
+    cabeza.writeUInt8(banderas)
+    cabeza.writeUInt32BE(contador, 1)
+    return Buffer.concat([sha256(dominio), cabeza, credentialData])
+  }
+
+  create(
+    { reto, dominio, usuario }: Record<'reto' | 'dominio' | 'usuario', string>,
+    origen: string,
+    mal: Deviations = {},
+  ) {
+    this.usuario = usuario
+    const { x = '', y = '' } = this.#resultsByKey.publicKey.export({ format: 'jwk' })
+    const cose = new Map<number, number | Uint8Array>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Buffer.from(x, 'base64url')],
+      [-3, Buffer.from(y, 'base64url')],
+    ])
+    const id = Buffer.from(this.credencial, 'base64url')
+    const credencial = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, isoCBOR.encode(cose)])
+    const authData = this.#datos(mal.dominio ?? dominio, mal, credencial)
+    const atestacion = isoCBOR.encode(
+      // biome-ignore lint/suspicious/noExplicitAny: a map of CBOR has values of several types
+      new Map<string, any>([
+        ['fmt', mal.fmt ?? 'none'],
+        ['attStmt', new Map()],
+        ['authData', authData],
+      ]),
+    )
+    const datos_cliente = this.#client(mal.tipo ?? 'webauthn.create', mal.reto ?? reto, mal.origen ?? origen)
+    return { credencial: this.credencial, datos_cliente: texto(datos_cliente), atestacion: texto(atestacion) }
+  }
+
+  signChallenge({ reto, dominio }: Record<'reto' | 'dominio', string>, origen: string, mal: Deviations = {}) {
+    const datos = this.#datos(mal.dominio ?? dominio, mal)
+    const cliente = this.#client(mal.tipo ?? 'webauthn.get', mal.reto ?? reto, mal.origen ?? origen)
+    const firma = sign('sha256', Buffer.concat([datos, sha256(cliente)]), this.#resultsByKey.privateKey)
+    return {
+      credencial: mal.credencial ?? this.credencial,
+      datos_cliente: texto(cliente),
+      datos_autenticador: texto(datos),
+      firma: texto(firma),
+      usuario: mal.usuario ?? this.usuario,
+    }
+  }
+
+  #client = (type: string, challenge: string, origin: string) =>
+    Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }))
+}
+
+/** Address at which persons open the pages of the embedded default. */
+export const origenDe = ({ url }: Pick<TestEnvironment, 'url'>) => url.replace('127.0.0.1', 'localhost')
+
+/** Begins to add a passkey: the cookies and the body that end it. */
+export async function prepareRegistration(
+  entorno: TestEnvironment,
+  persona: TestPersona,
+  mal: Deviations = {},
+  autenticador = new Authenticator(),
+) {
+  const { status, cuerpo: registro, cabeceras } = await persona.request('POST', `${PASSKEYS_PATH}/registro`)
+  if (status !== 200) throw new Error(`beginning a passkey was answered ${status}`)
+  const cuerpo = autenticador.create(registro, origenDe(entorno), mal)
+  return { autenticador, registro, cuerpo, cookie: `${persona.cookie}; ${toCookieHeader(cabeceras)}` }
+}
+
+/** Adds a passkey to a person. */
+export async function agregarPasskey(entorno: TestEnvironment, persona: TestPersona) {
+  const { autenticador, cookie, cuerpo } = await prepareRegistration(entorno, persona)
+  const addResponse = await requestFromPage(entorno, cookie, ['POST', PASSKEYS_PATH, cuerpo])
+  if (addResponse.status !== 201) throw new Error(`adding a passkey was answered ${addResponse.status}`)
+  // A session whose second factor was missing goes on with another token.
+  const newCookie = /guias_sesion=[\w-]+/.exec(toCookieHeader(addResponse.cabeceras))?.[0] ?? persona.cookie
+  const pedir = (metodo: string, ruta: string, enviado?: unknown) =>
+    requestFromPage(entorno, newCookie, [metodo, ruta, enviado])
+  return { autenticador, passkey: addResponse.cuerpo.passkey as string, addResponse, cookie: newCookie, request: pedir }
+}
+
+/** Asks for a challenge in a browser and signs it: the cookie and the body that end it. */
+export async function signChallenge(entorno: TestEnvironment, autenticador: Authenticator, mal: Deviations = {}) {
+  const { status, cuerpo: reto, cabeceras } = await requestFromPage(entorno, '', ['POST', `${PASSKEYS_PATH}/reto`])
+  if (status !== 200) throw new Error(`asking for a challenge was answered ${status}`)
+  return { cookie: toCookieHeader(cabeceras), cuerpo: autenticador.signChallenge(reto, origenDe(entorno), mal) }
+}
+
+/** Signs in with what {@link signChallenge} gives. */
+export const signInWithPasskey = (
+  entorno: TestEnvironment,
+  { cookie, cuerpo }: Awaited<ReturnType<typeof signChallenge>>,
+) => requestFromPage(entorno, cookie, ['POST', `${PASSKEYS_PATH}/entrada`, cuerpo])
+
+type Respuesta = Pick<Awaited<ReturnType<typeof requestFromPage>>, 'status' | 'cuerpo'>
+
+/** Status and code of an answer. */
+export const toStatusAndCode = ({ status, cuerpo }: Respuesta) => [status, cuerpo.codigo]
+
+/** An environment in which the limits of networks are full again before each test. Called once at the top of a file. */
+export function usePasskeys() {
+  const limites = { ahora: 0 }
+  const entorno = useEnvironment({ limitsClock: () => limites.ahora })
+  beforeEach(() => {
+    limites.ahora += HORA
+  })
+  const agregar = (cookie: string, cuerpo: unknown) => requestFromPage(entorno, cookie, ['POST', PASSKEYS_PATH, cuerpo])
+  return { entorno, agregar }
+}

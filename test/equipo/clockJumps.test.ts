@@ -1,0 +1,160 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { purgeSignIns } from '../../server/domain/equipo/sesion.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { hasta } from '../factories.ts'
+import {
+  agregarPasskey,
+  PASSKEYS_PATH,
+  signChallenge,
+  signInWithPasskey,
+  toStatusAndCode,
+  usePasskeys,
+  WRONG_PASSKEY,
+} from './authenticator.ts'
+import {
+  createComercioPersona,
+  createCorreoAddress,
+  createTestPersona,
+  endSignIn,
+  pedirCodigo,
+  requestFromPage,
+  signInWithCode,
+  type TestPersona,
+  toCookieHeader,
+  useInvitaciones,
+} from './persona.ts'
+
+const { entorno } = usePasskeys()
+const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
+const DIA = 24 * HORA
+
+let desfase = 0
+/** Steps the service's clock; each test ends at the time at which it began. */
+const saltar = (ms: number) => {
+  desfase += ms
+  entorno.advance(ms)
+}
+afterEach(() => saltar(-desfase))
+const limpiar = () => purgeSignIns({ db: entorno.db, clock: entorno.clock })
+/** Asks for something that needs a proof of presence. */
+const registrar = async ({ request: pedir }: TestPersona) => (await pedir('POST', `${PASSKEYS_PATH}/registro`)).status
+const verSesion = async ({ request: pedir }: TestPersona) => (await pedir('GET', '/operaciones/v1/sesion')).status
+
+describe('a code, when the clock is stepped', () => {
+  it('stays expired once it was, however far the clock goes back', async () => {
+    const ana = await createTestPersona(entorno)
+    for (const atras of [HORA, DIA]) {
+      const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+      saltar(10 * MINUTE_MS + 1)
+      expect(toStatusAndCode(await signInWithCode(entorno, entrada, codigo))).toEqual([401, 'codigo_incorrecto'])
+      saltar(-atras)
+      expect(toStatusAndCode(await signInWithCode(entorno, entrada, codigo))).toEqual([401, 'codigo_incorrecto'])
+      saltar(atras + HORA)
+    }
+  })
+
+  it('is valid after a step of seconds, and another one is sent after a step of hours', async () => {
+    const ana = await createComercioPersona(entorno)
+    const cerca = await pedirCodigo(entorno, ana.correo)
+    saltar(-30_000)
+    expect((await signInWithCode(entorno, cerca.signInCookie, cerca.codigo)).status).toBe(201)
+    // Five codes are the maximum of an hour. Those of a time to come count for nothing.
+    for (let i = 0; i < 4; i++) await pedirCodigo(entorno, ana.correo)
+    const lejos = await pedirCodigo(entorno, ana.correo)
+    await entorno.db.pool.query(`delete from correo where tipo = 'codigo'`)
+    saltar(-DIA)
+    const otro = await pedirCodigo(entorno, ana.correo)
+    expect([lejos.codigo, otro.codigo]).toEqual([expect.any(String), expect.any(String)])
+    expect((await signInWithCode(entorno, otro.signInCookie, otro.codigo)).status).toBe(201)
+  })
+})
+
+describe('a proof of presence, when the clock is stepped', () => {
+  it('lasts five minutes and no longer, and another one works at once', async () => {
+    const ana = await createComercioPersona(entorno)
+    saltar(-MINUTE_MS)
+    expect(await registrar(ana)).toBe(200)
+    saltar(-HORA)
+    expect(await registrar(ana)).toBe(403)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const cookie = `${ana.cookie}; ${entrada}`
+    const probada = await requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/presencia', { codigo }])
+    expect(probada.status).toBe(200)
+    await hasta(async () => (await registrar(ana)) === 200)
+    saltar(5 * MINUTE_MS + 1_000)
+    expect(await registrar(ana)).toBe(403)
+    saltar(-HORA)
+    expect(await registrar(ana)).toBe(403)
+  })
+})
+
+describe('half a sign-in, when the clock is stepped', () => {
+  it('stays expired once it was, and is of no use long before it began', async () => {
+    const ana = await createTestPersona(entorno)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras)
+    const terminar = async () => toStatusAndCode(await endSignIn(entorno, aMedias, ana.app!.codigo()))
+    for (const salto of [10 * MINUTE_MS + 1, -HORA]) {
+      saltar(salto)
+      expect(await terminar()).toEqual([401, 'segundo_factor_incorrecto'])
+      saltar(-desfase)
+    }
+    saltar(10 * MINUTE_MS + 1)
+    await limpiar()
+    saltar(-desfase)
+    expect(await terminar()).toEqual([401, 'segundo_factor_incorrecto'])
+  })
+})
+
+describe('a session, when the clock is stepped', () => {
+  it('stays valid when the clock goes back, and ended when it was ended or cleaned up', async () => {
+    const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+    saltar(-DIA)
+    expect(await verSesion(ana)).toBe(200)
+    expect((await bea.request('DELETE', '/operaciones/v1/sesion')).status).toBe(204)
+    await hasta(async () => (await verSesion(bea)) === 401)
+    saltar(DIA + 12 * HORA + MINUTE_MS)
+    expect(await verSesion(ana)).toBe(401)
+    await limpiar()
+    saltar(-DIA)
+    await hasta(async () => (await verSesion(ana)) === 401)
+    expect(await verSesion(bea)).toBe(401)
+  })
+})
+
+describe('an invitation, when the clock is stepped', () => {
+  it('is accepted after the clock went back, once, and not after it expired and was cleaned up', async () => {
+    const [correo, tarde] = [createCorreoAddress(), createCorreoAddress()]
+    await invitar({ correo })
+    saltar(-HORA)
+    const token = await tokenDe(correo)
+    expect((await aceptar(token)).status).toBe(201)
+    saltar(2 * HORA)
+    expect((await aceptar(token)).status).toBe(403)
+    saltar(-HORA)
+    await invitar({ correo: tarde })
+    const otro = await tokenDe(tarde)
+    saltar(DIA + 1)
+    expect((await aceptar(otro)).status).toBe(403)
+    await limpiar()
+    saltar(-HORA)
+    expect((await aceptar(otro)).status).toBe(403)
+  })
+})
+
+describe('a challenge, when the clock is stepped', () => {
+  it('that was answered late or in another time is not answered again', async () => {
+    const ana = await createTestPersona(entorno)
+    const { autenticador } = await agregarPasskey(entorno, ana)
+    const entrar = async (salto: number) => {
+      const firmada = await signChallenge(entorno, autenticador)
+      saltar(salto)
+      const antes = toStatusAndCode(await signInWithPasskey(entorno, firmada))
+      saltar(-salto)
+      return [antes, toStatusAndCode(await signInWithPasskey(entorno, firmada))]
+    }
+    expect(await entrar(5 * MINUTE_MS + 1)).toEqual([WRONG_PASSKEY, WRONG_PASSKEY])
+    expect(await entrar(-HORA)).toEqual([WRONG_PASSKEY, WRONG_PASSKEY])
+    expect((await entrar(-30_000))[0]![0]).toBe(201)
+  })
+})

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import type { Deps } from '../../server/domain/deps.ts'
+import { inviteFirstPersona } from '../../server/domain/equipo/invitar.ts'
+import { consoleEnvironment, runInProcess } from '../console.ts'
+import { useEnvironment } from '../environment.ts'
+import { addApp, createCorreoAddress, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'
+
+const entorno = useEnvironment()
+const admin = async (...args: string[]) => {
+  const {
+    codigo,
+    output: salida,
+    errores,
+  } = await runInProcess(['personas', ...args, '--json'], {
+    ...consoleEnvironment(entorno),
+    PUBLIC_URL: 'http://127.0.0.1:3456',
+  })
+  return { codigo, errores, text: codigo === 0 ? JSON.parse(salida) : undefined }
+}
+const aceptar = (enlace: string, mas: object = {}) =>
+  requestFromPage(entorno, '', [
+    'POST',
+    '/operaciones/v1/sesion/invitacion',
+    { token: enlace.split('/').at(-1), ...mas },
+  ])
+
+describe('the first person', () => {
+  const primera = () =>
+    inviteFirstPersona({
+      db: entorno.db,
+      clock: entorno.clock,
+      settings: { urlDePersonas: 'http://localhost:3000' },
+    } as Pick<Deps, 'db' | 'clock' | 'settings'>)
+
+  it('can be nobody else after the console has invited one', async () => {
+    const enlace = (await primera())!
+    const correo = createCorreoAddress()
+    const { text: dicho } = await admin('invitar', '--correo', correo, '--nombre', 'Ana')
+    expect(dicho.codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    expect((await aceptar(dicho.enlace, { codigo: dicho.codigo })).status).toBe(201)
+    const { status, cuerpo } = await aceptar(enlace, { correo: createCorreoAddress(), nombre: 'Eva' })
+    expect([status, cuerpo.codigo]).toEqual([403, 'enlace_invalido'])
+    await entorno.db.pool.query('delete from sesion_persona')
+    await entorno.db.pool.query('delete from membresia')
+    await entorno.db.pool.query('delete from persona')
+  })
+
+  it('says address and name, once, and the link of an earlier start is over', async () => {
+    const vieja = (await primera())!
+    const enlace = (await primera())!
+    expect(enlace).toMatch(/^http:\/\/localhost:3000\/invitacion\/[\w-]{43}$/)
+    const quien = { correo: createCorreoAddress(), nombre: ' Ana Pérez ' }
+    expect((await aceptar(vieja, quien)).cuerpo.codigo).toBe('enlace_invalido')
+    const sinCorreo = await aceptar(enlace, { nombre: 'Ana' })
+    expect([sinCorreo.status, sinCorreo.cuerpo.errores[0].campo]).toEqual([422, '/correo'])
+    const sinNombre = await aceptar(enlace, { correo: quien.correo })
+    expect([sinNombre.status, sinNombre.cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
+    const { status, cuerpo, cabeceras } = await aceptar(enlace, quien)
+    expect([status, cuerpo]).toMatchObject([201, { nombre: 'Ana Pérez', correo: quien.correo }])
+    expect(cuerpo.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
+    expect(await primera()).toBeUndefined()
+    const suya = toCookieHeader(cabeceras).split('; ')[0]!
+    expect((await addApp(entorno, suya)).addResponse.status).toBe(201)
+  })
+})
+
+describe('npm run admin -- personas', () => {
+  it('invites with a link that works, lists, removes, resets and erases', async () => {
+    const correo = createCorreoAddress()
+    const { comercio } = await entorno.nuevoComercio()
+    const invitada = await admin('invitar', '--correo', correo, '--nombre', 'Ana', '--comercio', comercio)
+    expect(invitada).toMatchObject({ codigo: 0, text: { correo, comercio, alcances: ['propietario'] } })
+    const { enlace } = invitada.text
+    expect(enlace).toMatch(/^http:\/\/localhost:3456\/invitacion\//)
+    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toBe(enlace)
+    const { persona, membresia } = (await aceptar(enlace)).cuerpo
+    const { text: dicho } = await admin('listar')
+    expect(dicho[0]).toMatchObject({ persona, correo, membresias: [{ membresia, comercio }] })
+    expect(await admin('quitar', membresia)).toMatchObject({ codigo: 0, text: { membresia, quitada: true } })
+    expect(await admin('restablecer', persona, '--si')).toMatchObject({ codigo: 0, text: { restablecida: true } })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
+    expect(await admin('eliminar', persona, '--si')).toMatchObject({ codigo: 0, text: { eliminada: true } })
+    const { rows } = await entorno.db.pool.query(
+      `select distinct quien_tipo from bitacora where sobre = $1 and accion <> 'aceptarInvitacion'`,
+      [persona],
+    )
+    expect(rows).toEqual([{ quien_tipo: 'consola' }])
+  })
+
+  it.each([
+    [['invitar', '--correo', 'ana', '--nombre', 'Ana'], '--correo: '],
+    [['invitar', '--correo', 'a@b.com', '--nombre', 'Ana', '--alcances', 'despacho'], '--alcances: '],
+    [['invitar', '--correo', 'a@b.com', '--nombre', 'Ana', '--comercio', 'com_x'], '--comercio: '],
+    [['quitar', 'mem_000000000000'], '--membresia: '],
+    [['restablecer', 'per_000000000000', '--si'], '--persona: '],
+    [['eliminar', 'per_000000000000', '--si'], '--persona: '],
+  ])('%j is refused', async (args, dicho) => {
+    expect(await admin(...args)).toMatchObject({ codigo: 1, errores: expect.stringContaining(dicho) })
+  })
+})

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
+import { ROOT } from '../../server/platform/root.ts'
+
+const documento = readDocument()
+const operaciones = readOperations(documento)
+
+it('every operation of operators takes a session with the scope of the key', () => {
+  const deLlave = Object.values(documento.paths)
+    .flatMap((porMetodo) => Object.values(porMetodo))
+    .filter(({ security }) => security?.some((esquemas) => 'llaveDeOperacion' in esquemas))
+  expect(deLlave.length).toBeGreaterThan(30)
+  for (const { operationId, security } of deLlave) {
+    const { llaveDeOperacion } = security![0]!
+    expect([operationId, security]).toEqual([
+      operationId,
+      [{ llaveDeOperacion }, { sesionDePersona: llaveDeOperacion }],
+    ])
+  }
+})
+
+it('every operation of merchants takes a session, and none of other documents does', () => {
+  for (const { id, path: ruta, security: seguridad, acceptsSesion: conSesion } of operaciones) {
+    const deLlave = seguridad?.scheme === 'llaveDeComercio' || seguridad?.scheme === 'llaveDeOperacion'
+    expect([id, conSesion]).toEqual([id, deLlave])
+    if (conSesion) expect(ruta).toMatch(/^\/(api|operaciones)\/v1\//)
+  }
+})
+
+it('what touches keys, operators or persons asks for presence', () => {
+  const tocan = operaciones
+    .filter(({ path: ruta, method: metodo, security: seguridad }) => {
+      const cambia = metodo !== 'get' && seguridad?.scheme === 'llaveDeOperacion'
+      return cambia && /llaves|operadores|personas|membresias|invitaciones/.test(ruta)
+    })
+    .map(({ id, needsPresence: presencia }) => [id, presencia])
+  expect(tocan.length).toBeGreaterThan(8)
+  expect(tocan.filter(([, presencia]) => !presencia)).toEqual([['cerrarSesionesDePersona', false]])
+})
+
+it('what decides for another person asks for presence, and takes no key', () => {
+  const deciden = operaciones.filter(({ path: ruta }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(ruta))
+  expect(
+    deciden.map(({ id, needsPresence: presencia, security: seguridad }) => [id, presencia, seguridad?.scheme]),
+  ).toEqual([
+    ['darAprobacion', true, 'sesionDePersona'],
+    ['rechazarAprobacion', true, 'sesionDePersona'],
+  ])
+})
+
+it('the published documentation of merchants says nothing of sessions', () => {
+  const publicado = readFileSync(new URL('server/generated/contract/documentation/contrato.json', ROOT), 'utf8')
+  expect(publicado).not.toMatch(/sesionDePersona|guias_sesion|x-presencia/)
+})

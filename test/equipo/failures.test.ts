@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { toStatusAndCode } from './authenticator.ts'
+import {
+  createTestPersona,
+  endSignIn,
+  pedirCodigo,
+  requestFromPage,
+  SESION,
+  signInWithCode,
+  type TestPersona,
+  toCookieHeader,
+} from './persona.ts'
+
+const entorno = useEnvironment()
+
+async function aMedias({ correo }: TestPersona): Promise<string> {
+  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
+  return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+}
+const fallar = async (cookie: string, veces: number) => {
+  for (let i = 0; i < veces; i++) await endSignIn(entorno, cookie, '000000')
+}
+const lineasDe = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor') =>
+  (
+    await entorno.db.pool.query(
+      'select quien_tipo, quien, despues from bitacora where accion = $1 and sobre = $2 order by id',
+      [accion, persona],
+    )
+  ).rows
+
+describe('a second factor that is wrong', () => {
+  it('leaves a line about the person, by nobody known, and a right one none', async () => {
+    const ana = await createTestPersona(entorno)
+    const cookie = await aMedias(ana)
+    await fallar(cookie, 1)
+    const linea = { quien_tipo: 'desconocido', quien: null, despues: { con: 'codigo', fallas: 1 } }
+    expect(await lineasDe(ana)).toEqual([linea])
+    expect((await endSignIn(entorno, cookie, ana.app!.codigo())).status).toBe(201)
+    expect(await lineasDe(ana)).toEqual([linea])
+  })
+
+  it('leaves five lines an hour for one person, and one more when the attempts of the day end', async () => {
+    const [ana, eva] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+    await fallar(await aMedias(ana), 5)
+    await fallar(await aMedias(ana), 5)
+    await fallar(await aMedias(eva), 1)
+    const fallas = (await lineasDe(ana)).map(({ despues }) => despues)
+    expect(fallas.map((una) => una.fallas)).toEqual([1, 2, 3, 4, 5, 10])
+    expect(fallas.at(-1)).toEqual({ con: 'codigo', fallas: 10, bloqueada: true })
+    expect(await lineasDe(eva)).toHaveLength(1)
+  })
+
+  it('is counted anew after an hour, and after the clock was set back', async () => {
+    const ana = await createTestPersona(entorno)
+    const fallarPresencia = () => ana.request('POST', `${SESION}/presencia`, { codigo: '000000' })
+    await fallarPresencia()
+    await fallarPresencia()
+    entorno.advance(HORA)
+    await fallarPresencia()
+    entorno.advance(-30 * MINUTE_MS)
+    await fallarPresencia()
+    expect((await lineasDe(ana)).map(({ despues }) => despues.fallas).sort()).toEqual([1, 1, 1, 2])
+    entorno.advance(-30 * MINUTE_MS)
+  })
+
+  it('ends the session in which five proofs of presence failed', async () => {
+    const ana = await createTestPersona(entorno)
+    const probar = (codigo: string) => ana.request('POST', `${SESION}/presencia`, { codigo })
+    for (let i = 0; i < 4; i++) expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'codigo_incorrecto'])
+    expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'sesion_invalida'])
+    await hasta(async () => (await ana.request('GET', SESION)).status === 401)
+    const suya = { quien_tipo: 'persona', quien: ana.persona }
+    expect(await lineasDe(ana)).toMatchObject(Array(5).fill(suya))
+    expect(await lineasDe(ana, 'cerrarPorFallas')).toMatchObject([suya])
+  })
+
+  it('by a passkey in a proof of presence leaves a line, too', async () => {
+    const ana = await createTestPersona(entorno)
+    const firma = { credencial: 'x', datos_cliente: 'x', datos_autenticador: 'x', firma: 'x', usuario: 'x' }
+    const pedido = ['POST', `${SESION}/passkeys/presencia`, firma] as [string, string, unknown]
+    expect(toStatusAndCode(await requestFromPage(entorno, ana.cookie, pedido))).toEqual([401, 'passkey_incorrecta'])
+    expect(await lineasDe(ana)).toMatchObject([{ quien: ana.persona, despues: { con: 'passkey', fallas: 1 } }])
+  })
+})

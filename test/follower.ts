@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, chownSync } from 'node:fs'
+import { appendFile, cp, readdir, readlink, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { hasta } from './factories.ts'
+
+/** A server that repeats another one, made of a copy of its files. */
+export class StandbyServer {
+  readonly #datos: string
+  readonly #port: number
+  readonly #primary: URL
+  /** The program that the other server is, and whose files they are. */
+  #runAs: { postgres: string; uid: number; gid: number } | undefined
+  #child: ChildProcess | undefined
+
+  constructor(datos: string, port: number, primaria: URL) {
+    this.#datos = datos
+    this.#port = port
+    this.#primary = primaria
+  }
+
+  get url(): string {
+    const url = new URL(this.#primary)
+    url.port = `${this.#port}`
+    return url.href
+  }
+
+  async copiar(admin: pg.Client): Promise<void> {
+    const { rows } = await admin.query(
+      "select pg_backup_start('replica', true), current_setting('data_directory') as datos, pg_backend_pid() as pid",
+    )
+    await cp(rows[0].datos, this.#datos, {
+      recursive: true,
+      filter: (ruta) => !/(postmaster\.(pid|opts)|pg_internal\.init[.\d]*)$/.test(ruta),
+    })
+    const { rows: fin } = await admin.query('select labelfile from pg_backup_stop(false)')
+    await writeFile(join(this.#datos, 'backup_label'), fin[0].labelfile)
+    await writeFile(join(this.#datos, 'standby.signal'), '')
+    const { hostname, port, username, password } = this.#primary
+    const conninfo = `host=${hostname} port=${port} user=${username} ${password && `password=${password}`}`
+    await appendFile(join(this.#datos, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
+    // The same user's as the files that were copied.
+    const { uid, gid } = await stat(rows[0].datos)
+    this.#runAs = { postgres: await readlink(`/proc/${rows[0].pid}/exe`), uid, gid }
+    chmodSync(this.#datos, 0o700)
+    for (const nombre of ['', ...(await readdir(this.#datos, { recursive: true }))])
+      chownSync(join(this.#datos, nombre), uid, gid)
+  }
+
+  /** Resolves when it answers. */
+  async arrancar(): Promise<void> {
+    const { postgres, uid, gid } = this.#runAs!
+    const settings = [`port=${this.#port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'hot_standby=on']
+    this.#child = spawn(postgres, ['-D', this.#datos, ...settings.flatMap((ajuste) => ['-c', ajuste])], {
+      cwd: dirname(this.#datos),
+      stdio: 'ignore',
+      ...(process.getuid?.() === 0 ? { uid, gid } : {}),
+    })
+    await hasta(() => this.request('select 1').catch(() => undefined))
+  }
+
+  /** As when its machine goes away. */
+  async matar(): Promise<void> {
+    const hijo = this.#child
+    if (!hijo || hijo.exitCode !== null || hijo.signalCode !== null) return
+    const fin = new Promise((listo) => hijo.once('exit', listo))
+    hijo.kill('SIGQUIT')
+    await fin
+  }
+
+  async request<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
+    const cliente = new pg.Client({ connectionString: this.url })
+    await cliente.connect()
+    try {
+      return (await cliente.query<Row>(sql)).rows
+    } finally {
+      await cliente.end()
+    }
+  }
+}

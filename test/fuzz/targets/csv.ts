@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util'
+import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
+import { type FuzzTarget, requireHolds } from '../target.ts'
+
+/** The rows of a file that comes in such pieces, or why it has none. */
+async function leer(chunks: Iterable<string>): Promise<string[][] | string> {
+  const yieldChunks = async function* () {
+    yield* chunks
+  }
+  try {
+    return await Array.fromAsync(leerCsv(yieldChunks()))
+  } catch (error) {
+    if (error instanceof SyntaxError) return error.message
+    throw error
+  }
+}
+
+/** In whatever pieces a file comes, it has the same rows; and rows that are written are the same when they are read. */
+export const blanco: FuzzTarget = {
+  semillas: [
+    'telefono,departamento,municipio\r\n+50255551234,Guatemala,Mixco\r\n',
+    'telefono;departamento\n"55551234";"Sacatepéquez ""La Antigua"""\n',
+    '\ufefftelefono\tdepartamento\n55551234\tPetén\n\n',
+    '"a\nb",c\r1,"2\r\n3"\r',
+    'uno\r\n""\r\n" "\r\ndos',
+  ],
+  words: [
+    '"',
+    '""',
+    '","',
+    ',',
+    ';',
+    '\t',
+    '\r',
+    '\n',
+    '\r\n',
+    '\n\n',
+    '\ufeff',
+    ' ',
+    '"\n"',
+    ',,',
+    ';;;',
+    '=1+1',
+    '😀',
+  ],
+  async probar(input) {
+    const texto = input.toString('utf8')
+    const rows = await leer([texto])
+    const mitad = input.length % (texto.length + 1)
+    for (const chunks of [texto.split(''), [texto.slice(0, mitad), texto.slice(mitad)], ['', texto]])
+      requireHolds(isDeepStrictEqual(await leer(chunks), rows), 'it has the same rows in whatever pieces it comes')
+    if (typeof rows === 'string') return
+    const escrito = rows.map((row) => escribirCsv(row)).join('')
+    requireHolds(isDeepStrictEqual(await leer([escrito]), rows), 'what is written is what is read')
+  },
+}

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util'
+import { JSON_LIMITS, JsonError, readJson } from '../../../server/api/http/strictJson.ts'
+import { catchExpected, type FuzzTarget, requireHolds } from '../target.ts'
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** What JSON.parse makes of it, by itself; undefined if it refuses. */
+function leerSuelto(input: Uint8Array): { texto: string; valor: unknown } | undefined {
+  try {
+    const texto = UTF8.decode(input)
+    return { texto, valor: JSON.parse(texto) }
+  } catch {
+    return undefined
+  }
+}
+
+const miembros = (valor: unknown): [string, unknown][] =>
+  typeof valor === 'object' && valor !== null ? Object.entries(valor) : []
+const contar = (valor: unknown): number =>
+  miembros(valor).reduce((suma, [, member]) => suma + contar(member), Array.isArray(valor) ? 0 : miembros(valor).length)
+const measureDepth = (valor: unknown): number =>
+  typeof valor === 'object' && valor !== null
+    ? 1 + miembros(valor).reduce((mayor, [, member]) => Math.max(mayor, measureDepth(member)), 0)
+    : 0
+
+const isGoodText = (texto: string) => texto.isWellFormed() && !texto.includes('\0')
+
+/** The rules that a value keeps or breaks, whatever its text was like. */
+function isAcceptable(valor: unknown): boolean {
+  if (typeof valor === 'string') return isGoodText(valor)
+  if (typeof valor === 'number') return Number.isFinite(valor)
+  const ownMembers = miembros(valor)
+  if (Array.isArray(valor)) return ownMembers.every(([, member]) => isAcceptable(member))
+  return (
+    ownMembers.length <= JSON_LIMITS.properties &&
+    ownMembers.every(
+      ([clave, member]) =>
+        clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && isGoodText(clave) && isAcceptable(member),
+    )
+  )
+}
+
+/** Every colon outside texts stands behind a key: with a key twice there are more of them than members. */
+const dosPuntos = (texto: string) => texto.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
+
+/** What is accepted is what keeps all rules, told by other means; and means what JSON.parse says it means. */
+export const blanco: FuzzTarget = {
+  semillas: [
+    '{"telefono":"+50255551234","lat":14.6349,"lng":-90.5069,"recogida":{"nombre":"Bodega"}}',
+    '[1,-0,0.5,1e3,-1.5E-7,true,false,null,"",[],{}]',
+    '{"a":{"a":[{"a":"\\u00e9\\n\\ud83d\\ude00\\\\\\""}]}}',
+    `{"${'ñ'.repeat(127)}":"😀","b":1e308}`,
+    '['.repeat(31) + ']'.repeat(31),
+    JSON.stringify(Object.fromEntries(Array.from({ length: 63 }, (_, i) => [`c${i}`, i]))),
+  ],
+  words: [
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '\\',
+    '\\u0000',
+    '\\ud800',
+    '\\udc00',
+    '\\u0061',
+    '"a":1,',
+    '{"a":',
+    '[[',
+    '"__proto__":',
+    '"\\u005f_proto__":1',
+    '1e400',
+    '-1e999',
+    'true',
+    'null',
+    '\ufeff',
+    '\u2028',
+    '0'.repeat(320),
+  ],
+  probar(input) {
+    const suelto = leerSuelto(input)
+    const ownResult = catchExpected(() => ({ valor: readJson(input) }), JsonError)
+    if (ownResult instanceof JsonError) {
+      const { linea, column, campo, mensaje } = ownResult.fault
+      requireHolds(
+        linea >= 1 && column >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '',
+        'it says where',
+      )
+    }
+    const admisible =
+      suelto !== undefined &&
+      !suelto.texto.startsWith('\ufeff') &&
+      measureDepth(suelto.valor) <= JSON_LIMITS.depth &&
+      isAcceptable(suelto.valor) &&
+      dosPuntos(suelto.texto) === contar(suelto.valor)
+    requireHolds(admisible !== ownResult instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
+    if (!(ownResult instanceof JsonError))
+      requireHolds(isDeepStrictEqual(ownResult.valor, suelto?.valor), 'it is the same value')
+  },
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
+import { createSecrets } from '../../../server/platform/secrets.ts'
+import { readSigned, signJws } from '../../../server/platform/signing/jws.ts'
+import { type FuzzTarget, requireHolds } from '../target.ts'
+
+const TIPO = 'prueba-entrega+jws'
+const MANIFIESTO = {
+  version: 1,
+  emisor: 'https://guias.example',
+  guia: '7K3M9QX2A1B4',
+  modo: 'test',
+  external_ref: null,
+  entregado_en: '2026-11-20T15:04:05.000Z',
+  registrado_en: '2026-11-20T15:04:06.000Z',
+  hecho_en: '2026-11-20T15:04:07.000Z',
+  posicion: null,
+  recibido_por_sha256: '0'.repeat(64),
+  archivos: [],
+}
+const nuestros = createSecrets([Buffer.alloc(32, 1)])
+const ownSigned = await signJws(nuestros, TIPO, MANIFIESTO)
+const deOtroTipo = await signJws(nuestros, 'sello-de-bitacora+jws', MANIFIESTO)
+const foreignSigned = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
+const claves = [ownSigned.publicKey]
+
+const deBase64url = (texto: string) => Buffer.from(texto, 'base64url').toString()
+/** As three lines, so that mutations reach what its parts say. */
+const enLineas = (jws: string) => {
+  const [cabeza = '', cuerpo = '', firma = ''] = jws.split('.')
+  return [deBase64url(cabeza), deBase64url(cuerpo), firma].join('\n')
+}
+const deLineas = (texto: string) => {
+  const [cabeza = '', cuerpo = '', firma = ''] = texto.split('\n')
+  return [Buffer.from(cabeza).toString('base64url'), Buffer.from(cuerpo).toString('base64url'), firma].join('.')
+}
+
+/** What our key didn't sign as a proof says nothing: to the server, and to the SDK, which asks for every letter. */
+export const blanco: FuzzTarget = {
+  semillas: [ownSigned, deOtroTipo, foreignSigned].flatMap(({ jws }) => [jws, enLineas(jws)]),
+  words: [
+    '"alg":"none"',
+    '"alg":"HS256"',
+    '"alg":"Ed25519"',
+    '"alg":"EdDSA"',
+    '"crit":["b64"],"b64":false',
+    `"${TIPO}"`,
+    '"kid":',
+    '"typ":',
+    '"jwk":',
+    '"zip":"DEF"',
+    ownSigned.publicKey.kid,
+    ownSigned.publicKey.x,
+    '.',
+    '..',
+    '\n',
+    '=',
+    '{',
+    '}',
+  ],
+  async probar(input) {
+    const texto = input.toString('utf8')
+    const jws = texto.startsWith('{') ? deLineas(texto) : texto
+    const leido = await readSigned(claves, TIPO, jws)
+    requireHolds(
+      leido === undefined || isDeepStrictEqual(leido, MANIFIESTO),
+      'the server believes what was signed, or nothing',
+    )
+    const verified = await verificarPrueba({ manifiesto: jws, claves: { keys: claves } }).catch((error: unknown) => {
+      if (error instanceof ErrorPrueba) return undefined
+      throw error
+    })
+    requireHolds(
+      (verified !== undefined) === (jws === ownSigned.jws),
+      'the SDK believes what was signed as it was signed',
+    )
+  },
+}

@@ -1,0 +1,176 @@
+import type { Estado, GuiaIndividual } from '@guias/sdk'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
+import { type Comercio, shareEnvironment } from '../environment.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+
+const entorno = shareEnvironment()
+/** 1,000 in full (`MODELO=1000 npx vitest run test/guias/model.test.ts`); CI makes fewer. */
+const CORRIDAS = Number(process.env.MODELO ?? 60)
+
+interface Esperada {
+  cuerpo: GuiaIndividual
+  guia: string
+  estado: Estado
+  confirmada: boolean
+}
+type Modelo = Esperada[]
+type Real = Comercio
+type Orden = fc.AsyncCommand<Modelo, Real>
+
+const alguna = (modelo: Modelo, i: number) => modelo[i % modelo.length]!
+
+class Crear implements Orden {
+  readonly conDestino: boolean
+  constructor(conDestino: boolean) {
+    this.conDestino = conDestino
+  }
+  check = () => true
+  async run(modelo: Modelo, { api }: Real) {
+    const cuerpo = this.conDestino ? buildGuia() : buildGuiaWithoutDestino()
+    const { guia, estado, secuencia } = await api.guias.crear(cuerpo)
+    expect([estado, secuencia]).toEqual(['aceptado', 1])
+    modelo.push({ cuerpo, guia, estado: 'aceptado', confirmada: this.conDestino })
+  }
+  toString = () => `crear(${this.conDestino ? 'con' : 'sin'} destino)`
+}
+
+class Repetir implements Orden {
+  readonly i: number
+  constructor(i: number) {
+    this.i = i
+  }
+  check = (modelo: Readonly<Modelo>) => modelo.length > 0
+  async run(modelo: Modelo, { api }: Real) {
+    const esperada = alguna(modelo, this.i)
+    const { datos, status } = await api.guias.crear(esperada.cuerpo).conRespuesta()
+    expect([status, datos.guia, datos.estado]).toEqual([200, esperada.guia, esperada.estado])
+  }
+  toString = () => `repetir(${this.i})`
+}
+
+class Lote implements Orden {
+  readonly new_failures: number
+  readonly viejas: number[]
+  constructor(nuevas: number, viejas: number[]) {
+    this.new_failures = nuevas
+    this.viejas = viejas
+  }
+  check = () => true
+  async run(modelo: Modelo, { api }: Real) {
+    const repetidas = modelo.length > 0 ? this.viejas.map((i) => alguna(modelo, i)) : []
+    const nuevas = Array.from({ length: this.new_failures }, () => buildGuia())
+    const {
+      creadas,
+      repetidas: halladas,
+      resultados,
+    } = await api.guias.crearLote({
+      guias: [...repetidas.map((r) => r.cuerpo), ...nuevas, { telefono: 'malo' } as never],
+    })
+    expect([creadas, halladas, resultados.length]).toEqual([
+      nuevas.length,
+      repetidas.length,
+      repetidas.length + nuevas.length + 1,
+    ])
+    for (const [i, { guia }] of repetidas.entries())
+      expect(resultados[i]).toMatchObject({ ok: true, guia, repetida: true })
+    for (const [i, cuerpo] of nuevas.entries()) {
+      const resultado = resultados[repetidas.length + i] as { guia: string }
+      modelo.push({ cuerpo, guia: resultado.guia, estado: 'aceptado', confirmada: true })
+    }
+    expect(resultados.at(-1)).toMatchObject({ ok: false })
+  }
+  toString = () => `lote(${this.new_failures} nuevas, repetidas ${this.viejas})`
+}
+
+class Avanzar implements Orden {
+  readonly i: number
+  readonly a: Estado
+  constructor(i: number, a: Estado) {
+    this.i = i
+    this.a = a
+  }
+  check = (modelo: Readonly<Modelo>) => modelo.length > 0
+  async run(modelo: Modelo) {
+    const esperada = alguna(modelo, this.i)
+    const legales: readonly Estado[] =
+      MAQUINA_DE_ESTADOS.transiciones[esperada.estado as keyof typeof MAQUINA_DE_ESTADOS.transiciones]
+    const { status, cuerpo } = await entorno.operar(
+      'POST',
+      `/guias/${esperada.guia}/eventos`,
+      buildEstadoReport(this.a),
+    )
+    if (!legales.includes(this.a) || this.a === 'cancelado')
+      expect([status, cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    else if (this.a === 'en_ruta' && !esperada.confirmada)
+      expect([status, cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
+    else {
+      expect([status, cuerpo.aplicado]).toEqual([201, true])
+      esperada.estado = this.a
+    }
+  }
+  toString = () => `avanzar(${this.i}, ${this.a})`
+}
+
+class Cancelar implements Orden {
+  readonly i: number
+  constructor(i: number) {
+    this.i = i
+  }
+  check = (modelo: Readonly<Modelo>) => modelo.length > 0
+  async run(modelo: Modelo, { llave }: Real) {
+    const esperada = alguna(modelo, this.i)
+    const { status } = await entorno.request('POST', `/api/v1/guias/${esperada.guia}/cancelar`, { llave })
+    const posible = ['aceptado', 'cancelado'].includes(esperada.estado)
+    expect(status).toBe(posible ? 200 : 409)
+    if (posible) esperada.estado = 'cancelado'
+  }
+  toString = () => `cancelar(${this.i})`
+}
+
+class Paginar implements Orden {
+  readonly limite: number
+  constructor(limite: number) {
+    this.limite = limite
+  }
+  check = () => true
+  async run(modelo: Modelo, { api }: Real) {
+    const leidas: [string, string][] = []
+    for await (const { guia, estado } of api.guias.listar({ limite: this.limite })) leidas.push([guia, estado])
+    expect(leidas).toEqual(modelo.map(({ guia, estado }) => [guia, estado]).reverse())
+  }
+  toString = () => `paginar(${this.limite})`
+}
+
+const indice = fc.nat({ max: 50 })
+const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
+const ordenes = [
+  fc.boolean().map((con) => new Crear(con)),
+  indice.map((i) => new Repetir(i)),
+  fc.tuple(fc.nat({ max: 4 }), fc.array(indice, { maxLength: 3 })).map(([n, v]) => new Lote(n, v)),
+  fc.tuple(indice, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
+  fc.tuple(indice, fc.constantFrom(...ESTADOS)).map(([i, a]) => new Avanzar(i, a)),
+  indice.map((i) => new Cancelar(i)),
+  fc.integer({ min: 1, max: 7 }).map((limite) => new Paginar(limite)),
+]
+
+it('the running service does what the model says, and every history is legal and gap-free', {
+  timeout: 30_000 + CORRIDAS * 2_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(ordenes, { maxCommands: 25 }), async (lista) => {
+      const real = await entorno.nuevoComercio()
+      const modelo: Modelo = []
+      await fc.asyncModelRun(() => ({ model: modelo, real }), lista)
+      for (const { guia, estado } of modelo) {
+        const { eventos, ...ahora } = await real.api.guias.obtener(guia, { limite: 100 })
+        expect([ahora.estado, ahora.secuencia]).toEqual([estado, eventos.datos.length])
+        expect(eventos.datos.map((e) => e.secuencia)).toEqual(eventos.datos.map((_, i) => i + 1))
+        for (const [i, evento] of eventos.datos.entries())
+          expect(evento.estado_anterior).toBe(i === 0 ? null : eventos.datos[i - 1]!.estado)
+      }
+    }),
+    { numRuns: CORRIDAS },
+  )
+})

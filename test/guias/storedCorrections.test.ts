@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CORRECTABLE_COLUMNS, type GuiaRow } from '../../server/domain/guias/fields.ts'
+import {
+  type CorrectionChanges,
+  decryptChanges,
+  encryptChanges,
+  type ReadCorreccion,
+  valuesBefore,
+} from '../../server/domain/guias/storedCorrections.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+
+const secretos = createSecrets([Buffer.alloc(32, 1)])
+const GUIA_ID = '01990000-0000-7000-8000-000000000001'
+
+const valor = fc.oneof(fc.constant(null), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+/** Corrections of a guide: new values of some columns, one correction after the other. */
+const correcciones = fc.array(fc.dictionary(fc.constantFrom(...CORRECTABLE_COLUMNS), valor, { minKeys: 1 }), {
+  maxLength: 6,
+})
+
+describe('a guide before its corrections', () => {
+  it('has the values of any time, whatever was corrected since', () => {
+    fc.assert(
+      fc.property(correcciones, (todas) => {
+        const momentos = [Object.fromEntries(CORRECTABLE_COLUMNS.map((columna) => [columna, `first ${columna}`]))]
+        const leidas: ReadCorreccion[] = []
+        for (const [i, nuevos] of todas.entries()) {
+          const antes = momentos.at(-1)!
+          const cambios = Object.fromEntries(
+            Object.entries(nuevos).map(([columna, despues]) => [columna, { antes: antes[columna], despues }]),
+          ) as CorrectionChanges
+          const secuencia = 2 * i + 5
+          const cifrado = encryptChanges(secretos, { guia_id: GUIA_ID, secuencia }, cambios)
+          leidas.push([secuencia, cifrado.toString('base64')])
+          momentos.push({ ...antes, ...(nuevos as Record<string, string>) })
+        }
+        const ahora = momentos.at(-1) as unknown as GuiaRow
+        for (const [i, momento] of momentos.entries())
+          expect(enJson(valuesBefore(secretos, ahora, GUIA_ID, leidas.slice(i)))).toBe(enJson(momento as object))
+      }),
+    )
+  })
+})
+
+/** Compared as JSON, because a body is JSON: it does not tell -0 from 0. */
+const enJson = (guia: object): string => JSON.stringify(guia, [...CORRECTABLE_COLUMNS].sort())
+
+describe('the values of a correction', () => {
+  const evento = { guia_id: GUIA_ID, secuencia: 3 }
+  const cambios: CorrectionChanges = { telefono: { antes: '+50255550001', despues: '+50255550002' } }
+
+  it('are encrypted, each time differently', () => {
+    const [uno, otro] = [1, 2].map(() => encryptChanges(secretos, evento, cambios))
+    expect(uno!.includes('+50255550001') || uno!.includes('telefono')).toBe(false)
+    expect(uno).not.toEqual(otro)
+    expect(decryptChanges(secretos, evento, uno!)).toEqual(cambios)
+  })
+
+  it.each([
+    ['another guide', { ...evento, guia_id: '01990000-0000-7000-8000-000000000002' }, secretos],
+    ['another event', { ...evento, secuencia: 4 }, secretos],
+    ['another master key', evento, createSecrets([Buffer.alloc(32, 2)])],
+  ])('cannot be read with %s', (_que, donde, con) => {
+    expect(() => decryptChanges(con, donde, encryptChanges(secretos, evento, cambios))).toThrow()
+  })
+
+  it('cannot be read after a change', () => {
+    const cifrado = encryptChanges(secretos, evento, cambios)
+    for (const i of [4, 20, cifrado.length - 1]) {
+      const otro = Buffer.from(cifrado)
+      otro[i]! ^= 1
+      expect(() => decryptChanges(secretos, evento, otro)).toThrow()
+    }
+  })
+})

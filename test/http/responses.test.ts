@@ -1,0 +1,245 @@
+import { connect } from 'node:net'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Comercio, shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+
+const entorno = shareEnvironment()
+
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+})
+
+describe('every answer', () => {
+  it('carries its id, language and safety headers', async () => {
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    const { cabeceras } = await entorno.request('GET', `/api/v1/guias/${guia}/etiqueta`, {
+      llave: comercio.llave,
+      cabeceras: { 'X-Request-Id': 'mi-solicitud-1' },
+    })
+    expect(Object.fromEntries(cabeceras)).toMatchObject({
+      'x-request-id': 'mi-solicitud-1',
+      'content-language': 'es',
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    })
+    expect(cabeceras.get('x-powered-by')).toBeNull()
+    const malo = await entorno.request('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
+    expect(malo.cuerpo).toMatchObject({
+      estado_http: 404,
+      codigo: 'ruta_desconocida',
+      id_solicitud: malo.cabeceras.get('x-request-id'),
+    })
+    expect(malo.cabeceras.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  const mala = { ...buildGuia(), telefono: 'x' }
+  const fallar = (cabeceras: Record<string, string>) =>
+    entorno.request('POST', '/api/v1/guias', {
+      llave: comercio.llave,
+      cuerpo: mala,
+      cabeceras: { 'X-Request-Id': 'sol-1', ...cabeceras },
+    })
+  const errores = [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: expect.any(String) }]
+  const demas = () => ({
+    codigo: 'validacion',
+    errores,
+    id_solicitud: 'sol-1',
+    documentacion: `${entorno.url}/docs#error-validacion`,
+  })
+
+  it('says an error in Spanish', async () => {
+    for (const Accept of ['application/json', '*/*', 'text/html']) {
+      const { status, cabeceras, cuerpo } = await fallar({ Accept })
+      expect([status, cabeceras.get('content-type')]).toEqual([422, 'application/json'])
+      expect(cuerpo).toEqual({
+        titulo: 'Los datos no son válidos',
+        mensaje: 'Corrija 1 campo y vuelva a enviar: telefono.',
+        estado_http: 422,
+        ...demas(),
+      })
+    }
+  })
+
+  it('says it with the names of RFC 9457 when Accept names its type', async () => {
+    for (const Accept of ['application/problem+json', 'application/json, Application/Problem+JSON;q=0.9']) {
+      const { status, cabeceras, cuerpo } = await fallar({ Accept })
+      expect([status, cabeceras.get('content-type')]).toEqual([422, 'application/problem+json'])
+      expect(cuerpo).toEqual({
+        type: 'urn:guias:problema:validacion',
+        title: 'Los datos no son válidos',
+        status: 422,
+        detail: 'Corrija 1 campo y vuelva a enviar: telefono.',
+        instance: 'urn:guias:solicitud:sol-1',
+        ...demas(),
+      })
+    }
+  })
+
+  it('leaves the type of what is no error of ours as it is', async () => {
+    const cabeceras = { Accept: 'application/problem+json' }
+    const { status, cabeceras: suyas } = await entorno.request('GET', '/healthz', { cabeceras })
+    expect([status, suyas.get('content-type')]).toEqual([200, 'application/json'])
+  })
+
+  it('points nowhere for an error that no merchant gets', async () => {
+    const { cuerpo } = await entorno.operar('POST', '/comercios/com_x/llaves', { modo: 'test' })
+    expect([cuerpo.codigo, cuerpo.documentacion]).toEqual(['comercio_desconocido', null])
+  })
+
+  it('never is a 5xx for a path that isn’t well encoded', async () => {
+    for (const ruta of [
+      '/api/v1/guias/%',
+      '/api/v1/guias/%ff',
+      '/api/v1/guias/%E0%A4%A',
+      '/%00',
+      '//',
+      '/api/v1//guias',
+      '/api/v1/guias/a%2Fb',
+    ]) {
+      const { status } = await entorno.request('GET', ruta, { llave: comercio.llave })
+      expect([ruta, status >= 400 && status < 500]).toEqual([ruta, true])
+    }
+  })
+
+  it('lets no odd request target validate as another operation, now or later', async () => {
+    const pedir = async (destino: string, cuerpo: string) =>
+      crudo(
+        `POST ${destino} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,
+      )
+    for (const destino of [
+      '/api/v1/guias/#/cancelar',
+      '/api/v1/guias/bulk#/cancelar',
+      '//api/v1/guias',
+      'http://[/api/v1/guias',
+      '*',
+    ]) {
+      expect([destino, (await pedir(destino, '{"descripcion":"x"}')).slice(9, 12)]).toEqual([destino, '400'])
+    }
+    expect((await pedir(`${entorno.url}/api/v1/guias?x=1`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('400')
+    expect((await pedir(`${entorno.url}/api/v1/guias`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('201')
+    expect(
+      (await entorno.request('POST', '/api/v1/guias', { llave: comercio.llave, cuerpo: buildGuia() })).status,
+    ).toBe(201)
+  })
+
+  it('says what is wrong with a request that is no request', async () => {
+    expect(await crudo('GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 400[\s\S]*"codigo":"parametro_invalido"/,
+    )
+    expect(await crudo(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 431[\s\S]*16 KB[\s\S]*"estado_http":431/,
+    )
+  })
+
+  it('refuses a long list of different things where few may be', async () => {
+    const alcances = Array.from({ length: 20_000 }, (_, i) => `x${i}`)
+    const ruta = `/comercios/${comercio.comercio}/llaves`
+    expect((await entorno.operar('POST', ruta, { modo: 'test', alcances })).status).toBe(422)
+    // Also when something else is wrong first.
+    expect((await entorno.operar('POST', ruta, { alcances })).status).toBe(422)
+  })
+
+  it('looks at the key again when the body took its time', async () => {
+    const { cuerpo: llave } = await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })
+    const texto = new TextEncoder().encode(JSON.stringify(buildGuia()))
+    const lento = ReadableStream.from(
+      (async function* () {
+        yield texto.slice(0, 10)
+        await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
+        await new Promise((resolve) => setTimeout(resolve, 1_100))
+        yield texto.slice(10)
+      })(),
+    )
+    const { status } = await entorno.request('POST', '/api/v1/guias', {
+      llave: llave.llave,
+      raw: lento as ReadableStream,
+      cabeceras: { 'Content-Type': 'application/json' },
+    })
+    expect(status).toBe(401)
+  })
+
+  it('refuses two keys in one request', async () => {
+    const respuesta = await crudo(
+      `GET /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nAuthorization: Bearer ${comercio.llave}\r\nConnection: close\r\n\r\n`,
+    )
+    expect(respuesta).toMatch(/^HTTP\/1.1 401/)
+  })
+
+  it('answers 413 to a body that grows past its limit, without reading it to the end', async () => {
+    const trozo = 'x'.repeat(64 * 1024)
+    const inicio = `POST /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+    const respuesta = await crudo(inicio + `${trozo.length.toString(16)}\r\n${trozo}\r\n`.repeat(6))
+    expect(respuesta).toMatch(/^HTTP\/1.1 413/)
+    expect(respuesta).toMatch(/Connection: close/i)
+  })
+
+  it('takes a body in many small pieces, with an odd content type', async () => {
+    const texto = JSON.stringify(buildGuia())
+    const trozos = ReadableStream.from([...texto].map((letra) => new TextEncoder().encode(letra)))
+    const { status } = await entorno.request('POST', '/api/v1/guias', {
+      llave: comercio.llave,
+      raw: trozos as ReadableStream,
+      cabeceras: { 'Content-Type': 'Application/JSON ; charset="UTF-8"; q=1' },
+    })
+    expect(status).toBe(201)
+  })
+
+  it.each([
+    ['charset="utf-8"', 201],
+    ['charset=UTF8', 201],
+    ['charset=utf-8; foo=bar', 201],
+    ['foo="; charset=latin1"', 201],
+    ['charset=latin1', 415],
+    ['foo="a;b"; charset="latin1"', 415],
+  ])('reads the parameters of JSON with %s as %i', async (parametros, esperado) => {
+    const { status } = await entorno.request('POST', '/api/v1/guias', {
+      llave: comercio.llave,
+      raw: JSON.stringify(buildGuia()),
+      cabeceras: { 'Content-Type': `application/json; ${parametros}` },
+    })
+    expect(status).toBe(esperado)
+  })
+
+  it('keeps memory flat over thousands of content types', async () => {
+    const pedir = (i: number) =>
+      entorno.request('POST', '/api/v1/guias', {
+        llave: comercio.llave,
+        raw: '{}',
+        cabeceras: { 'Content-Type': `application/json; q=${i}` },
+      })
+    for (let i = 0; i < 50; i++) await pedir(i)
+    globalThis.gc?.()
+    const antes = process.memoryUsage().heapUsed
+    for (let i = 50; i < 600; i++) await pedir(i)
+    globalThis.gc?.()
+    // A validator per header string would keep 77 KB each: 42 MB.
+    expect(process.memoryUsage().heapUsed - antes).toBeLessThan(30 * 1024 * 1024)
+  })
+
+  it('leaves phones and keys out of the log', async () => {
+    await comercio.api.guias.crear(buildGuia({ telefono: '+50230000007' }))
+    await entorno.request('GET', `/operaciones/v1/guias?telefono=${encodeURIComponent('+50230000007')}`, {
+      llave: entorno.llaveDeOperacion,
+    })
+    const log = entorno.log.join('')
+    expect(log).not.toContain('30000007')
+    expect(log).not.toContain(comercio.llave.slice(30, 60))
+    expect(log).toMatch(/"operacion":"crearGuia".*"status":201/)
+  })
+})
+
+function crudo(texto: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(entorno.url)
+    let recibido = ''
+    const socket = connect(Number(port), hostname, () => socket.write(texto))
+    socket.on('data', (trozo) => {
+      recibido += trozo
+    })
+    socket.on('close', () => resolve(recibido))
+    socket.on('error', (error) => (recibido ? resolve(recibido) : reject(error)))
+  })
+}

@@ -1,0 +1,267 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
+import { createDeliveredGuia, fallida } from '../archivos/images.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+
+const AYER = new Date(Date.now() - 86_400_000).toISOString()
+const entorno = useEnvironment()
+// Every route of merchants that names something, whatever the contract adds later.
+const conId = readOperations(readDocument()).filter(
+  ({ security: seguridad, path: ruta }) => seguridad?.scheme === 'llaveDeComercio' && ruta.includes('{'),
+)
+/** Bodies that their operation accepts. */
+const CUERPOS: Record<string, unknown> = {
+  devolverGuia: { razon: 'x' },
+  corregirGuia: { contenido: 'Un libro' },
+  confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
+  simularAvance: { estado: 'recolectado' },
+  simularDecision: { eleccion: 'otro_dia' },
+  cambiarWebhook: { descripcion: 'Tienda' },
+  recuperarAvisosDeWebhook: { desde: AYER, ensayo: true },
+}
+// What destroys goes last: the others still need their thing.
+conId.sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
+
+let dueno: Comercio
+let extrano: Comercio
+const ids: Record<string, string> = {}
+/** One that nobody has cancelled when its turn comes, and whose recipient is still asked. */
+let simulable: string
+/** One that has a proof. */
+let probada: string
+/** One whose recipient hasn't answered. */
+let preguntada: string
+/** Those whose delivery failed. */
+let porReintentar: string
+let porDevolver: string
+let porDecidir: string
+beforeAll(async () => {
+  dueno = await entorno.nuevoComercio()
+  extrano = await entorno.nuevoComercio()
+  const { webhook } = await pedir('', { url: 'http://127.0.0.1:9/nadie' })
+  ids.webhook = webhook
+  const guia = await dueno.api.guias.crear(buildGuia())
+  ids.guia = guia.guia
+  preguntada = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
+  probada = (await createDeliveredGuia(entorno, dueno)).guia
+  porReintentar = await fallida(entorno, dueno)
+  porDevolver = await fallida(entorno, dueno)
+  porDecidir = await fallida(entorno, dueno)
+  simulable = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
+  ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
+  ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
+})
+const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
+  (await entorno.request(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
+
+/** Everything that is stored, so that "changes nothing" is not a figure of speech. */
+const foto = async () => {
+  const { rows } =
+    await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
+    (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
+    (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from webhook_aviso n) n,
+    (select json_agg(r) from recuperacion r) r, (select json_agg(k order by creado_en, idempotencia) from clave_idempotencia k) k, (select json_agg(a order by archivo) from archivo a) a,
+    (select json_agg(i order by archivo) from archivo_indice i) i, (select json_agg(p) from prueba_entrega p) p`)
+  return JSON.stringify(rows)
+}
+
+/** The same, once nothing is under way: what changes from here on is somebody's doing. */
+const quieto = async () => {
+  await pedir(`/${ids.webhook}`, { estado: 'pausado' }, 'PATCH')
+  await entorno.quietud()
+  return foto()
+}
+
+describe('another merchant’s things', () => {
+  it('has routes to try', () => {
+    expect(conId.length).toBeGreaterThan(2)
+    // A new kind of id needs its own thing to try here.
+    for (const { path: ruta } of conId)
+      for (const [, nombre] of ruta.matchAll(/\{(\w+)\}/g)) expect(ids).toHaveProperty(nombre!)
+  })
+
+  it.each(conId.map((operacion) => [operacion.id, operacion] as const))(
+    '%s: 404, the same as unknown, and nothing changes',
+    async (operacion, { method: metodo, path: ruta }) => {
+      const cuerpo = CUERPOS[operacion]
+      const simulada = ruta.startsWith('/api/v1/simulador/')
+      const suyas: Record<string, string> = {
+        obtenerPruebaDeEntrega: probada,
+        // Nobody cancels it.
+        obtenerEtiqueta: probada,
+        reenviarSolicitud: preguntada,
+        reintentarGuia: porReintentar,
+        devolverGuia: porDevolver,
+        simularDecision: porDecidir,
+      }
+      const suyo = (nombre: string) =>
+        nombre === 'guia' ? (suyas[operacion] ?? (simulada ? simulable : ids.guia!)) : ids[nombre]!
+      const pedir = async (llave: string, id: (nombre: string) => string) => {
+        const {
+          status,
+          cuerpo: respuesta,
+          cabeceras,
+        } = await entorno.request(
+          metodo.toUpperCase(),
+          ruta.replace(/\{(\w+)\}/g, (_m, nombre) => id(nombre)),
+          { llave, cuerpo },
+        )
+        const { id_solicitud: _1, ...resto } = respuesta
+        const visibles = [...cabeceras.keys()]
+          .filter((nombre) => !['date', 'x-request-id', 'ratelimit'].includes(nombre))
+          .map((nombre) => [nombre, cabeceras.get(nombre)])
+        return { status, rest: resto, visibles }
+      }
+      const antes = await quieto()
+      const desconocida = await pedir(extrano.llave, () => '000000000000')
+      expect(desconocida.status).toBe(404)
+      expect(await pedir(extrano.llave, suyo)).toEqual(desconocida)
+      // The owner's key of the other mode is a stranger too.
+      const deVerdad = await entorno.createLlave(dueno, { modo: 'live' })
+      const conOtroModo = await pedir(deVerdad, suyo)
+      if (simulada) expect([conOtroModo.status, conOtroModo.rest.codigo]).toEqual([403, 'solo_en_test'])
+      expect(conOtroModo).toEqual(simulada ? await pedir(deVerdad, () => '000000000000') : desconocida)
+      // The message tells how a code is written, which needs no look at what there is.
+      const mala = await pedir(extrano.llave, () => 'no-es-nada')
+      expect([mala.status, mala.rest.codigo]).toEqual([404, desconocida.rest.codigo])
+      expect(await foto()).toBe(antes)
+      expect(
+        (
+          await entorno.request(
+            metodo.toUpperCase(),
+            ruta.replace(/\{(\w+)\}/g, (_m, nombre) => suyo(nombre)),
+            { llave: dueno.llave, cuerpo },
+          )
+        ).status,
+      ).toBeLessThan(300)
+    },
+  )
+
+  it('are in no list of mine', async () => {
+    const { api } = extrano
+    expect((await api.guias.listar()).datos).toEqual([])
+    expect(
+      (await api.guias.listar({ external_ref: (await dueno.api.guias.obtener(ids.guia!)).external_ref! })).datos,
+    ).toEqual([])
+    expect((await api.eventos.listar()).datos).toEqual([])
+  })
+})
+
+/** Tables whose rows belong to merchants. */
+const DE_COMERCIOS = [
+  'guia',
+  'evento',
+  'mensaje',
+  'enlace_corto',
+  'telefono_anterior',
+  'archivo',
+  'prueba_entrega',
+  'prueba_intento',
+  'prueba_borrada',
+  'webhook',
+  'webhook_secreto',
+  'webhook_aviso',
+  'webhook_intento',
+  'recuperacion',
+  'clave_idempotencia',
+  'busqueda',
+  'nota',
+  'asignacion',
+]
+
+describe('the schema', () => {
+  it('keys every table of a merchant by the merchant first', async () => {
+    const excepciones = [
+      'comercio',
+      'operador',
+      'llave',
+      'repartidor',
+      'sesion_repartidor',
+      '_prisma_migrations',
+      // Look-ups for those who know no merchant, and what came in before anybody knew whose it is.
+      'guia_indice',
+      'archivo_indice',
+      'enlace_ubicacion',
+      'entrante',
+      // Persons belong to several merchants or to none; so do their mails.
+      'persona',
+      'membresia',
+      'invitacion',
+      'codigo_de_entrada',
+      'sesion_persona',
+      'correo',
+      'aprobacion',
+      'passkey',
+      'reto_de_passkey',
+      'segundo_factor',
+      'codigo_de_recuperacion',
+      'entrada_a_medias',
+      // Where rows lie in parts: the same, the parts, and lines of the audit record that wait to be collected.
+      'dueno',
+      'parte',
+      'bitacora_de_parte',
+      // The service's own: its keys, its processes that send webhooks, with the jobs that they hold, and how far the search has come.
+      'clave_publica',
+      'webhook_bomba',
+      'webhook_arriendo',
+      'busqueda_avance',
+      'olvido',
+      // Of operators, too; a merchant's lines are found by comercio_id.
+      'bitacora',
+      'eslabon',
+      'sello',
+    ]
+    const { rows } = await entorno.db.pool.query<{ tabla: string; tipo: string; columnas: string[] }>(`
+      select c.conrelid::regclass::text tabla, c.contype::text tipo,
+        array(select a.attname::text from unnest(c.conkey) with ordinality k(n, i) join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.n order by i) columnas
+      from pg_constraint c join pg_class t on t.oid = c.conrelid
+      where c.contype in ('p', 'u', 'f') and t.relnamespace = 'public'::regnamespace and t.relkind = 'r'`)
+    const deComercios = rows.filter(({ tabla }) => !excepciones.includes(tabla))
+    expect(new Set(deComercios.map(({ tabla }) => tabla))).toEqual(new Set(DE_COMERCIOS))
+    expect(deComercios.filter(({ columnas }) => columnas[0] !== 'comercio_id')).toEqual([])
+  })
+
+  it('reads no table of a merchant without naming the merchant', async () => {
+    const { readFileSync, globSync } = await import('node:fs')
+    const lectura = new RegExp(`\`([^\`]*\\b(?:from|update|into|join) (?:${DE_COMERCIOS.join('|')})\\b[^\`]*)\``, 'g')
+    const sentencias = globSync('server/**/*.ts', { exclude: (nombre) => nombre.includes('generated') }).flatMap(
+      (archivo) => [...readFileSync(archivo, 'utf8').matchAll(lectura)].map(([, sql]) => [archivo, sql!]),
+    )
+    expect(sentencias.length).toBeGreaterThan(5)
+    // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
+    const paraTodos = [
+      'server/domain/guias/guia.ts',
+      // An operator searches the guides of all merchants.
+      'server/domain/busqueda/busqueda.ts',
+      // The counts of the day, and of what each courier carries, are of all merchants.
+      'server/domain/operaciones/obtenerJornada.ts',
+      // The office's open pages are told of changes of all merchants.
+      'server/data/news.ts',
+      // The order of events is one of all merchants.
+      'server/data/order.ts',
+      'server/domain/repartidores/listarReparto.ts',
+      // So are the assignments of a day.
+      'server/domain/operaciones/listarAsignaciones.ts',
+      // A courier finishes guides of several merchants.
+      'server/domain/repartidores/guia.ts',
+      'server/domain/mensajeria/due.ts',
+      'server/domain/mensajeria/mailbox.ts',
+      'server/domain/mensajeria/phoneQuota.ts',
+      'server/domain/measures.ts',
+      // The sweep compares all rows with all files of the storage.
+      'server/domain/archivos/sweep.ts',
+      'server/domain/webhooks/advanceRecovery.ts',
+      'server/domain/webhooks/sweeper.ts',
+      // What waits for an instant that a clock which stepped back puts too far away.
+      'server/domain/pruebasEntrega/makePdf.ts',
+      'server/domain/ubicacion/resolveLinks.ts',
+      // On Citus, what waits for an endpoint that nobody holds, and how many messages one telephone got of everybody.
+      'server/domain/webhooks/due.ts',
+      'server/domain/ubicacion/resend.ts',
+    ]
+    expect(
+      sentencias.filter(([archivo, sql]) => !sql!.includes('comercio_id') && !paraTodos.includes(archivo!)),
+    ).toEqual([])
+  })
+})

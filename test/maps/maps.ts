@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import type http from 'node:http'
+import https from 'node:https'
+import net from 'node:net'
+import tls from 'node:tls'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
+import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
+import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
+import { createCertificate, encodeDnsName } from '../certificate.ts'
+import { G } from './linkTable.ts'
+
+export const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
+export const POINT_LINK = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
+export const COORDINATES_RESULT = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
+export const NO_COORDINATES = { tipo: 'sin_coordenadas' }
+export const PUBLIC_ADDRESS: Address = { address: '142.250.1.1', family: 4 }
+export const resolvePublicly: HostResolver = async () => [PUBLIC_ADDRESS]
+export const buildMapsFailure = (isTransient: boolean, motivo: RegExp) => ({
+  tipo: 'falla',
+  transient: isTransient,
+  motivo: expect.stringMatching(motivo),
+})
+
+/** A string redirects. */
+type Respuesta = string | http.RequestListener | [status: number, cabeceras?: http.OutgoingHttpHeaders, cuerpo?: string]
+
+export const buildHtmlPage = (cuerpo: string, cabeceras = {}): Respuesta => [
+  200,
+  { 'content-type': 'text/html; charset=utf-8', ...cabeceras },
+  cuerpo,
+]
+
+/** The authority of the stand-in's certificate. */
+export const par = createCertificate(
+  ['maps.app.goo.gl', 'goo.gl', '*.google.com', 'google.com', '*.google.com.gt', 'waze.com', 'maps.apple'].map(
+    encodeDnsName,
+  ),
+)
+
+/** One real https server that stands for every host, and a resolver of links for each test. */
+export function useMaps() {
+  const abiertos = new Set<net.Socket>()
+  const rutas = new Map<string, Respuesta>()
+  const vistos: http.IncomingMessage[] = []
+  const connections: { host: string; port: number; direcciones: Address[] }[] = []
+  const enlaceDe = (req: http.IncomingMessage) => `https://${req.headers.host}${req.url}`
+  let server: https.Server
+  let serverPort: number
+  let resolutor: ShortLinkResolver
+
+  function handleRequest(req: http.IncomingMessage, res: http.ServerResponse) {
+    vistos.push(req)
+    const respuesta = rutas.get(enlaceDe(req))
+    if (typeof respuesta === 'function') return respuesta(req, res)
+    if (typeof respuesta === 'string') return res.writeHead(302, { location: respuesta }).end('<a>aquí</a>')
+    const [status, cabeceras, cuerpo] = respuesta ?? [404]
+    return res.writeHead(status, cabeceras).end(cuerpo)
+  }
+
+  /** Public addresses are all that it may connect to, so the way there is bent here, at the last step, and nothing else. */
+  function desviar(a = serverPort) {
+    vi.restoreAllMocks()
+    const original = tls.connect as (opciones: tls.ConnectionOptions) => tls.TLSSocket
+    vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) => {
+      opciones.lookup!(opciones.host!, { all: true }, (_error, direcciones) =>
+        connections.push({
+          host: opciones.host!,
+          port: Number(opciones.port),
+          direcciones: direcciones as unknown as Address[],
+        }),
+      )
+      return original({ ...opciones, socket: net.connect(a, '127.0.0.1') })
+    }) as typeof tls.connect)
+  }
+
+  beforeAll(async () => {
+    server = https.createServer(par, handleRequest).on('tlsClientError', () => {})
+    server.on('connection', (socket: net.Socket) => {
+      abiertos.add(socket)
+      socket.on('error', () => {}).on('close', () => abiertos.delete(socket))
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    serverPort = (server.address() as net.AddressInfo).port
+  })
+  afterAll(() => {
+    for (const socket of abiertos) socket.destroy()
+    server.close()
+  })
+  beforeEach(() => {
+    rutas.clear()
+    vistos.length = 0
+    connections.length = 0
+    desviar()
+    resolutor = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
+  })
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    vi.unstubAllEnvs()
+    await resolutor.close()
+  })
+
+  return {
+    paths: rutas,
+    seen: vistos,
+    connections,
+    desviar,
+    resolver: (enlace: string) => resolutor.resolver(enlace),
+    close: () => resolutor.close(),
+    /** `a` leads to `b`, `b` to `c`… */
+    readString(...links: string[]) {
+      for (const [i, enlace] of links.slice(0, -1).entries()) rutas.set(enlace, links[i + 1]!)
+    },
+    visitados: () => vistos.map(enlaceDe),
+    /** Waits until no connection is open. */
+    expectNoSockets: () => expect.poll(() => abiertos.size).toBe(0),
+  }
+}

@@ -1,0 +1,201 @@
+import { once } from 'node:events'
+import type http from 'node:http'
+import net from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { createShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
+import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
+import { useDeadlines } from '../deadlines.ts'
+import { G } from './linkTable.ts'
+import {
+  buildHtmlPage,
+  buildMapsFailure,
+  COORDINATES_RESULT,
+  NO_COORDINATES,
+  POINT_LINK,
+  PUBLIC_ADDRESS,
+  par,
+  resolvePublicly,
+  SHORT_LINK,
+  useMaps,
+} from './maps.ts'
+
+const {
+  readString: cadena,
+  close: cerrar,
+  connections: conexiones,
+  desviar,
+  resolver,
+  paths: rutas,
+  expectNoSockets: sinSockets,
+  seen: vistos,
+} = useMaps()
+
+/** The deadline of a way unless it is told, in ms. */
+const plazos = useDeadlines(10_000)
+
+let gotas = 0
+function gotear(flujo: NodeJS.WritableStream, inicio: string, gota: string) {
+  if (inicio) flujo.write(inicio)
+  const reloj = setInterval(() => {
+    flujo.write(gota)
+    gotas++
+  }, 20)
+  flujo.on('close', () => clearInterval(reloj))
+}
+
+describe('failures', () => {
+  test.each<[number, boolean, RegExp]>([
+    [404, false, /no existe o venció/],
+    [410, false, /no existe o venció/],
+    [400, false, /400/],
+    [403, false, /403/],
+    [300, false, /300/],
+    [304, false, /304/],
+    [408, true, /408/],
+    [429, true, /429/],
+    [500, true, /500/],
+    [503, true, /503/],
+  ])('%d', async (status, pasajera, motivo) => {
+    rutas.set(SHORT_LINK, [status, { 'content-type': 'text/html' }])
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(pasajera, motivo))
+  })
+
+  test('a redirection to nowhere', async () => {
+    rutas.set(SHORT_LINK, [302])
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /sin decir adónde/))
+  })
+
+  test('the DNS fails or knows no address', async () => {
+    for (const resolver of [() => Promise.reject(new Error('SERVFAIL')), async () => []] as HostResolver[]) {
+      expect(await createShortLinkResolver({ resolver }).resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /DNS/))
+    }
+  })
+
+  test('nobody listens', async () => {
+    const libre = net.createServer()
+    await once(libre.listen(0, '127.0.0.1'), 'listening')
+    const { port } = libre.address() as net.AddressInfo
+    libre.close()
+    desviar(port)
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /ECONNREFUSED/))
+  })
+
+  test.each<[string, (socket: net.Socket) => void]>([
+    ['closes', (socket) => socket.destroy()],
+    ['answers no HTTP', (socket) => socket.end('220 hola\r\n')],
+    [
+      'closes in the middle of the page',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\n<p>'),
+    ],
+    ['sends endless headers', (socket) => socket.end(`HTTP/1.1 302 X\r\nLocation: ${'a'.repeat(20_000)}\r\n\r\n`)],
+  ])('who %s', async (_caso, romper) => {
+    rutas.set(SHORT_LINK, (req) => romper(req.socket))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /No se pudo consultar/))
+  })
+
+  test('an endless page is read for 64 KB', async () => {
+    let enviados = 0
+    rutas.set(SHORT_LINK, (req, res) => {
+      res.writeHead(200, { 'content-type': 'text/html' })
+      const llenar = () => {
+        while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
+      }
+      res.on('drain', llenar)
+      llenar()
+    })
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
+    await sinSockets()
+    // What the buffers of both kernels hold, and no more.
+    expect(enviados).toBeLessThan(20_000_000)
+  })
+
+  test('the body of a redirection or of an error is not read, however long', async () => {
+    let enviados = 0
+    const sinFin =
+      (status: number, cabeceras: http.OutgoingHttpHeaders): http.RequestListener =>
+      (req, res) => {
+        res.writeHead(status, cabeceras)
+        const llenar = () => {
+          while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
+        }
+        res.on('drain', llenar)
+        llenar()
+      }
+    rutas.set(SHORT_LINK, sinFin(302, { location: POINT_LINK }))
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    rutas.set(SHORT_LINK, sinFin(503, { 'content-type': 'text/html' }))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /503/))
+    await sinSockets()
+    expect(enviados).toBeLessThan(20_000_000)
+  })
+
+  test('a target after the first 64 KB is not seen', async () => {
+    const cuerpo = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
+    rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536) + cuerpo))
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
+    rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536 - cuerpo.length) + cuerpo))
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+  })
+
+  test.each<[string, http.RequestListener, boolean]>([
+    ['answers nothing', () => {}, false],
+    ['drips headers', (req) => gotear(req.socket, 'HTTP/1.1 302 Found\r\n', 'X: 1\r\n'), true],
+    ['drips 1xx answers', (req) => gotear(req.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'), true],
+    ['drips a page', (_req, res) => gotear(res.writeHead(200, { 'content-type': 'text/html' }), '<p>', ' '), true],
+  ])('who %s is waited for until the deadline', async (_caso, oyente, gotea) => {
+    gotas = 0
+    rutas.set(SHORT_LINK, oyente)
+    const resuelto = resolver(SHORT_LINK)
+    await expect.poll(() => vistos.length === 1 && (!gotea || gotas > 3)).toBe(true)
+    expect(await Promise.race([resuelto, 'waiting'])).toBe('waiting')
+    plazos.vencer()
+    expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
+    await sinSockets()
+  })
+
+  test('the deadline is for the whole way, and for the DNS, too', async () => {
+    cadena(SHORT_LINK, `${G}/a`, `${G}/b`)
+    rutas.set(`${G}/b`, () => {})
+    const resuelto = resolver(SHORT_LINK)
+    await expect.poll(() => vistos.length).toBe(3)
+    expect(plazos.puestos()).toBe(1)
+    plazos.vencer()
+    expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
+    const mudo = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(SHORT_LINK)
+    await expect.poll(plazos.puestos).toBe(1)
+    plazos.vencer()
+    expect(await mudo).toEqual(buildMapsFailure(true, /plazo/))
+  })
+
+  test('a DNS that answers after the deadline opens no connection', async () => {
+    const { promise, resolve } = Promise.withResolvers<Address[]>()
+    const tardo = createShortLinkResolver({ resolver: () => promise, ca: par.cert }).resolver(SHORT_LINK)
+    await expect.poll(plazos.puestos).toBe(1)
+    plazos.vencer()
+    expect(await tardo).toEqual(buildMapsFailure(true, /plazo/))
+    resolve([PUBLIC_ADDRESS])
+    // Whoever asks afterwards is connected, and is the only one.
+    cadena(SHORT_LINK, POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    expect(conexiones).toHaveLength(1)
+  })
+
+  test('closing ends what is under way, and nothing begins after it', async () => {
+    rutas.set(SHORT_LINK, () => {})
+    const enCurso = resolver(SHORT_LINK)
+    await expect.poll(() => vistos.length).toBe(1)
+    await cerrar()
+    expect(await enCurso).toEqual(buildMapsFailure(true, /se detuvo/))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /se detuvo/))
+    expect(vistos).toHaveLength(1)
+    await sinSockets()
+  })
+
+  test('many at a time leave nothing open', async () => {
+    cadena(SHORT_LINK, `${G}/a`, POINT_LINK)
+    const paciente = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
+    const todos = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(SHORT_LINK)))
+    expect(todos.filter(({ tipo }) => tipo === 'coordenadas').length).toBe(100)
+    await sinSockets()
+  })
+})

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { type JsonObject, operacionesOf } from '../../scripts/documentation/contract.ts'
+import { leerBundle } from '../../scripts/generate/places.ts'
+import { toolsOf } from '../../scripts/generate/tools.ts'
+import { partsOf, type Tool } from '../../server/pages/mcp/tool.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { useAssistants } from './assistant.ts'
+
+const entorno = shareEnvironment()
+const nuevoAsistente = useAssistants(entorno)
+const contrato = await leerBundle('comercios')
+const herramientas = toolsOf(contrato)
+const una = (nombre: string) => herramientas.find((tool) => tool.nombre === nombre)!
+
+describe('the tools', () => {
+  it('are the operations of merchants’ keys, each with its summary', async () => {
+    const suyas = operacionesOf(contrato).filter(({ definition: definicion }) =>
+      ((definicion.security ?? []) as JsonObject[]).some((esquema) => 'llaveDeComercio' in esquema),
+    )
+    expect(suyas.length).toBeGreaterThan(30)
+    const { llave } = await entorno.nuevoComercio()
+    const { client } = await nuevoAsistente(llave, { write: true })
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(suyas.map(({ id }) => id))
+    for (const { definition: definicion, id } of suyas)
+      expect(tools.find(({ name }) => name === id)!.description).toContain(definicion.summary)
+  })
+
+  it('stay short enough for a model’s context, without alternatives at the root', () => {
+    expect(JSON.stringify(herramientas).length).toBeLessThan(120_000)
+    for (const { input: entrada, nombre } of herramientas) {
+      expect([nombre, Object.keys(entrada).sort()]).toEqual([
+        nombre,
+        ['additionalProperties', 'properties', 'required', 'type'],
+      ])
+      expect(JSON.stringify(entrada)).not.toMatch(/"\$ref"|"x-/)
+    }
+  })
+
+  it('that change what exists ask for its code again', () => {
+    for (const { nombre, escribe, confirma, input: entrada } of herramientas) {
+      const pide = entrada.required.includes('confirmar')
+      expect([nombre, pide]).toEqual([nombre, escribe && !nombre.startsWith('crear')])
+      if (confirma) expect(entrada.required).toContain(confirma)
+    }
+  })
+})
+
+describe('partsOf', () => {
+  const faltas = (tool: Tool, args: Record<string, unknown>) => {
+    try {
+      return partsOf(tool, args)
+    } catch (error) {
+      return (error as { details: { errores: { campo: string; codigo: string }[] } }).details.errores.map(
+        ({ campo, codigo }) => `${campo} ${codigo}`,
+      )
+    }
+  }
+
+  it('puts each argument in its place', () => {
+    expect(
+      partsOf(una('listarGuias'), { estado: ['en_ruta', 'aceptado'], limite: 5, metadatos: { canal: 'web' } }),
+    ).toEqual({ path: {}, query: { estado: ['en_ruta', 'aceptado'], limite: '5', 'metadatos[canal]': 'web' } })
+    expect(partsOf(una('cancelarGuia'), { guia: 'A', confirmar: 'A', razon: 'x' })).toEqual({
+      path: { guia: 'A' },
+      query: {},
+      body: { razon: 'x' },
+    })
+  })
+
+  it('refuses unknown arguments, a path without its code, and another code in confirmar', () => {
+    expect(faltas(una('cancelarGuia'), { guia: 'A', confirmar: 'A', motivo: 'x' })).toEqual(['motivo desconocido'])
+    expect(faltas(una('cancelarGuia'), { guia: 'A' })).toEqual(['confirmar difiere'])
+    expect(faltas(una('cancelarGuia'), { guia: 'A', confirmar: 'B' })).toEqual(['confirmar difiere'])
+    expect(faltas(una('cancelarGuia'), { guia: '', confirmar: '' })).toEqual(['guia requerido', 'confirmar difiere'])
+    expect(faltas(una('obtenerGuia'), { toString: 'x', guia: 'A' })).toEqual(['toString desconocido'])
+    expect(faltas(una('obtenerGuia'), {})).toEqual(['guia requerido'])
+  })
+})
+
+describe('a call', () => {
+  it('gets the operation’s own explanation of what is wrong', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
+    expect(await llamar('crearGuia', { ...buildGuia(), telefono: '12' } as never)).toMatchObject({
+      estado: 422,
+      datos: { codigo: 'validacion', errores: [{ campo: '/telefono' }] },
+    })
+    expect(await llamar('listarGuias', { limite: 1000 })).toMatchObject({
+      estado: 400,
+      datos: { errores: [{ campo: 'limite' }] },
+    })
+  })
+
+  it('finds guides by their metadata, and creates many at once', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
+    const { recogida, ...guia } = buildGuia({ metadatos: { canal: 'web' } })
+    const { datos } = await llamar('crearLote', { recogida, guias: [guia, buildGuia()] })
+    expect(datos).toMatchObject({ creadas: 2, fallidas: 0 })
+    const hallada = await llamar('listarGuias', { metadatos: { canal: 'web' } })
+    expect(hallada.datos.datos).toEqual([expect.objectContaining({ guia: datos.resultados[0].guia })])
+  })
+
+  it('of an unknown tool is a fault of the protocol', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { client } = await nuevoAsistente(llave)
+    await expect(client.callTool({ name: 'borrarTodo', arguments: {} })).rejects.toMatchObject({ code: -32602 })
+    await expect(client.readResource({ uri: `${entorno.url}/docs/guia/../../.env` })).rejects.toMatchObject({
+      code: -32602,
+    })
+  })
+})

@@ -1,0 +1,42 @@
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, it } from 'vitest'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { shareEnvironment } from '../environment.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { connectAssistant, useAssistants } from './assistant.ts'
+import { runAssistantDay } from './workday.ts'
+
+const entorno = shareEnvironment()
+const nuevoReceptor = useReceivers()
+const nuevoAsistente = useAssistants(entorno)
+
+it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protocol’s %s era', async (mode) => {
+  const { llave, api } = await entorno.nuevoComercio()
+  const receptor = await nuevoReceptor()
+  const asistente = await nuevoAsistente(llave, { write: true, mode })
+  expect(asistente.client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
+  const guia = await runAssistantDay(asistente, receptor.url)
+  expect(await api.guias.obtener(guia)).toMatchObject({
+    estado: 'entregado',
+    direccion: '4a calle 12-30, zona 4, Mixco',
+  })
+  expect(receptor.recibidos.map(({ json }) => json.tipo)).toContain('guia.entregado')
+})
+
+it('a whole day over stdio works with the package’s program', async () => {
+  const { llave, api } = await entorno.nuevoComercio()
+  const receptor = await nuevoReceptor()
+  const transporte = new StdioClientTransport({
+    command: process.execPath,
+    args: [new URL('../../sdk/mcp/bin/guias-mcp.js', import.meta.url).pathname, '--escribir'],
+    env: { GUIAS_LLAVE: llave, GUIAS_URL: entorno.url, PATH: process.env.PATH ?? '', ...CLOCK_ENVIRONMENT },
+    stderr: 'pipe',
+  })
+  const asistente = await connectAssistant(transporte)
+  try {
+    const guia = await runAssistantDay(asistente, receptor.url)
+    expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'entregado' })
+  } finally {
+    await asistente.client.close()
+  }
+})

@@ -1,0 +1,211 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import type { Comercio } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { checkLog, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './channel.ts'
+import type { RequestOutcome } from './provider.ts'
+
+const canal = useChannel({ porTunel: true })
+const {
+  entorno,
+  createUbicacionRequest: nueva,
+  esperar,
+  mensajes,
+  aceptados,
+  requests: pedidos,
+  tipos,
+  leer,
+  quietud,
+} = canal
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio('live')
+})
+const PLACA = '3998877'
+const deMeta = (status: number, code: number): RequestOutcome => ({
+  tipo: 'error',
+  status,
+  // What Meta may quote back must not get anywhere.
+  error: { code, details: `Failed for +502 4${PLACA} with EAAGsecretisimo123456` },
+})
+const con = async (desenlace: RequestOutcome, tienda = comercio) => {
+  const telefono = createTelefono()
+  canal.proveedor.porTelefono.set(telefono, desenlace)
+  return nueva(tienda, { telefono })
+}
+const esperando = (esta: SentUbicacionRequest, intentos: number) =>
+  hasta(async () => {
+    const [fila] = await mensajes(esta)
+    return fila!.estado === 'pendiente' && fila!.intentos === intentos && fila
+  })
+
+describe('a provider that nobody reaches', () => {
+  it('keeps nobody from creating; messages go out, once, when it is back', async () => {
+    await canal.tunel.close()
+    const esas: SentUbicacionRequest[] = []
+    for (let i = 0; i < 15; i++) esas.push(await nueva(comercio))
+    for (const [i, espera] of [5_000, 30_000, 120_000].entries()) {
+      for (const esta of esas) {
+        const fila = await esperando(esta, i + 1)
+        expect([fila.codigo, fila.motivo]).toEqual(['ECONNREFUSED', expect.stringMatching(/salida a Internet/)])
+        const falta = fila.proximo_en.getTime() - canal.clock().getTime()
+        expect([espera, falta <= espera, falta > espera - 5_000]).toEqual([espera, true, true])
+      }
+      if (i === 2) await canal.tunel.open()
+      canal.advance(espera)
+    }
+    for (const esta of esas) {
+      expect(await esperar(esta, 'enviado')).toMatchObject({ intentos: 4, codigo: null })
+      expect(pedidos(esta)).toHaveLength(1)
+      expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    }
+  })
+})
+
+describe('a definite refusal', () => {
+  const casos: [number, number, RegExp][] = [
+    [400, 131026, /el número no usa WhatsApp.*use otro medio/],
+    [400, 131030, /lista de prueba de Meta.*producción/],
+    [400, 131021, /mismo número que envía: corrija el teléfono/],
+    [400, 131050, /pidió no recibir mensajes/],
+    [403, 130472, /experimento.*use otro medio/],
+    [400, 131009, /revise el teléfono del destinatario/],
+    [400, 999999, /código 999999, que no se conoce/],
+  ]
+  it.each(casos)('%i %i: the message fails once, with a reason for an operator', async (status, code, motivo) => {
+    const tienda = await entorno.nuevoComercio('live')
+    const entregas = await canal.conWebhook(tienda)
+    const esta = await con(deMeta(status, code), tienda)
+    const fila = await esperar(esta, 'fallido')
+    expect(fila).toMatchObject({
+      codigo: String(code),
+      intentos: 1,
+      abierta: false,
+      motivo: expect.stringMatching(motivo),
+    })
+    expect(fila.motivo).not.toMatch(new RegExp(`${PLACA}|EAAGsecretisimo`))
+    const { ubicacion } = await leer(tienda, esta)
+    expect(ubicacion).toMatchObject({
+      estado: 'fallida',
+      solicitud: { estado: 'fallido', motivo: fila.motivo, numero: 1 },
+    })
+    expect(await tipos(tienda, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    expect(await entregas()).toEqual(['ubicacion.fallida'])
+    const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${esta.guia}`)
+    expect(cuerpo.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: fila.motivo }])
+    // It isn't tried again, unless somebody asks for it.
+    canal.advance(HORA)
+    await quietud()
+    expect(pedidos(esta)).toHaveLength(1)
+    canal.proveedor.porTelefono.delete(esta.telefono)
+    const { status: aceptada } = await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, {
+      llave: tienda.llave,
+    })
+    expect(aceptada).toBe(202)
+    await esperar(esta, 'enviado', 2)
+    expect((await leer(tienda, esta)).ubicacion).toMatchObject({
+      estado: 'solicitada',
+      solicitud: { numero: 2, motivo: null },
+    })
+  })
+})
+
+describe('what is wrong with the account', () => {
+  const casos: [string, RequestOutcome, RegExp][] = [
+    ['190', deMeta(401, 190), /venció o fue revocado: genere un token/],
+    ['131042', deMeta(400, 131042), /problema de pago/],
+    ['368', deMeta(403, 368), /restringida por infringir/],
+    ['131031', deMeta(403, 131031), /bloqueada/],
+    ['132001', deMeta(404, 132001), /plantilla no existe en ese idioma/],
+    ['132015', deMeta(400, 132015), /en pausa/],
+    ['10', deMeta(403, 10), /permisos/],
+    ['200', deMeta(403, 200), /permisos/],
+    ['0', deMeta(401, 0), /no autentica/],
+    ['33', deMeta(400, 33), /phone number id/],
+    ['100', deMeta(400, 100), /phone number id y la versión/],
+    ['131005', deMeta(403, 131005), /denegó el acceso/],
+    ['131045', deMeta(500, 131045), /registr/],
+    ['http_404', { tipo: 'respuesta', status: 404, cuerpo: '<h1>Not Found</h1>' }, /dirección y la versión/],
+  ]
+
+  it('makes messages wait, is logged as an error, and fails none; they are sent once it works', async () => {
+    const esas = await Promise.all(casos.map(([, desenlace]) => con(desenlace)))
+    for (const [i, esta] of esas.entries()) {
+      const [codigo, , motivo] = casos[i]!
+      const fila = await esperando(esta, 1)
+      expect([codigo, fila.codigo, fila.motivo]).toEqual([codigo, codigo, expect.stringMatching(motivo)])
+      const falta = fila.proximo_en.getTime() - canal.clock().getTime()
+      expect(falta).toBeGreaterThan(9 * MINUTE_MS)
+      expect(falta).toBeLessThanOrEqual(10 * MINUTE_MS)
+    }
+    const errores = canal.apartarErrores(/messaging account/)
+    expect(new Set(errores.map((linea) => JSON.parse(linea).codigo))).toEqual(new Set(casos.map(([codigo]) => codigo)))
+    for (const linea of errores) expect(JSON.parse(linea).motivo).toMatch(/\w{5}/)
+    await entorno.reset()
+    await quietud()
+    for (const esta of esas) expect(pedidos(esta)).toHaveLength(1)
+    // More rounds than a message has tries of its own, within the day.
+    for (let ronda = 2; ronda <= 12; ronda++) {
+      canal.advance(10 * MINUTE_MS)
+      for (const esta of esas) await esperando(esta, ronda)
+    }
+    canal.apartarErrores(/messaging account/)
+    for (const { telefono } of esas) canal.proveedor.porTelefono.set(telefono, deMeta(503, 131016))
+    canal.advance(10 * MINUTE_MS)
+    // The first hiccup after that isn't the last of its nine tries.
+    for (const esta of esas) await esperando(esta, 13)
+    for (const { telefono } of esas) canal.proveedor.porTelefono.delete(telefono)
+    canal.advance(HORA)
+    for (const esta of esas) {
+      expect(await esperar(esta, 'enviado')).toMatchObject({ codigo: null, motivo: null })
+      expect(aceptados(esta)).toHaveLength(1)
+    }
+    const { Guias } = await import('@guias/sdk')
+    comercio = { ...comercio, api: new Guias({ llave: comercio.llave, baseUrl: entorno.url }) }
+    for (const esta of esas) expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+  })
+
+  it('fails a message only when a day has passed', async () => {
+    const esta = await con(deMeta(401, 190))
+    await esperando(esta, 1)
+    canal.advance(DIA - HORA)
+    await esperando(esta, 2)
+    canal.advance(HORA)
+    const fila = await esperar(esta, 'fallido')
+    expect([fila.codigo, fila.motivo]).toEqual(['190', expect.stringMatching(/genere un token/)])
+    expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    canal.apartarErrores(/messaging account/)
+  })
+
+  it('doesn’t hold up who is well: other messages and the mailbox', async () => {
+    const mal = await con(deMeta(401, 190))
+    const bien = await nueva(comercio)
+    const prueba = await nueva(await entorno.nuevoComercio('test'))
+    await Promise.all([esperar(bien, 'enviado'), esperar(prueba, 'enviado'), esperando(mal, 1)])
+    canal.apartarErrores(/messaging account/)
+  })
+
+  it('forgets a message that nobody needs any more', async () => {
+    const confirmada = await con(deMeta(401, 190))
+    const cancelada = await con(deMeta(401, 190))
+    await Promise.all([esperando(confirmada, 1), esperando(cancelada, 1)])
+    await comercio.api.guias.confirmarUbicacion(confirmada.guia, { lat: 14.6, lng: -90.5 })
+    await comercio.api.guias.cancelar(cancelada.guia)
+    for (const { telefono } of [confirmada, cancelada]) canal.proveedor.porTelefono.delete(telefono)
+    canal.advance(10 * MINUTE_MS)
+    for (const esta of [confirmada, cancelada]) {
+      await esperar(esta, 'descartado')
+      expect(aceptados(esta)).toEqual([])
+    }
+    canal.apartarErrores(/messaging account/)
+  })
+})
+
+describe('the log', () => {
+  it('has no phone or secret, not even where Meta quotes them', () => {
+    const { config, requests: todos } = canal.proveedor
+    const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
+    const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
+    checkLog(canal, [PLACA, 'EAAGsecretisimo', config.token, config.appSecret, ...tokens, ...telefonos])
+  })
+})

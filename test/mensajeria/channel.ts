@@ -1,0 +1,242 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { GuiaIndividual } from '@guias/sdk'
+import { afterAll, expect } from 'vitest'
+import type { MensajeRow } from '../../server/domain/mensajeria/row.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { createMetrics } from '../../server/startup/metrics.ts'
+import { type Service, startService } from '../../server/startup/service.ts'
+import { HORA } from '../durations.ts'
+import { type Comercio, MASTER_KEY, type TestEnvironment, useEnvironment } from '../environment.ts'
+import { buildGuiaWithoutDestino, hasta, readTestSettings } from '../factories.ts'
+import { aviso, estado, mensaje, openProvider, type StatusData, signAsMeta, type TestProvider } from './provider.ts'
+
+export const DIA = 24 * HORA
+export const WHATSAPP_PATH = '/proveedores/whatsapp'
+export const RECIPIENT_POSITION = { latitude: 14.6123457, longitude: -90.5198763 }
+/** The events of a guide whose place was asked for; of one whose recipient gave it. */
+export const REQUESTED_EVENTOS = ['guia.aceptado', 'ubicacion.solicitada']
+export const CONFIRMED_EVENTOS = [...REQUESTED_EVENTOS, 'ubicacion.confirmada']
+
+let serie = 0
+/** A phone of its own, as WhatsApp writes it. */
+export const createTelefono = () => `5024${String(1_000_000 + process.pid * 100 + ++serie).slice(-7)}`
+
+export interface SentUbicacionRequest {
+  guia: string
+  /** Digits alone, as WhatsApp writes them. */
+  telefono: string
+}
+
+/** What stands between the service and the provider: nobody listens while it is closed. */
+async function abrirTunel(targetUrl: string) {
+  const sockets = new Set<Socket>()
+  const server = createServer((incoming) => {
+    const outgoing = connect(Number(new URL(targetUrl).port), '127.0.0.1')
+    for (const socket of [incoming, outgoing]) {
+      sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))
+    }
+    incoming.pipe(outgoing).pipe(incoming)
+  })
+  const abrir = async (listenPort: number) => void (await once(server.listen(listenPort, '127.0.0.1'), 'listening'))
+  await abrir(0)
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    open: () => abrir(port),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+/** What jobs of messages get, for calls of theirs beside the service. */
+export const buildMensajeDeps = ({ db, clock: reloj }: Pick<TestEnvironment, 'db' | 'clock'>) => ({
+  db,
+  clock: reloj,
+  log: { info() {}, warn() {}, error() {} } as never,
+  secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
+  notifyJobs: () => {},
+  settings: readTestSettings(),
+  metrics: createMetrics(),
+})
+
+/**
+ * The real service with a provider that is one in all but name, and what its tests do again and again. One function,
+ * because the helpers call one another.
+ */
+export function useChannel({ porTunel = false, variables = async (): Promise<Record<string, string>> => ({}) } = {}) {
+  let proveedor: TestProvider
+  let tunel: Awaited<ReturnType<typeof abrirTunel>>
+  const otherServices: Service[] = []
+  const apartadas: string[] = []
+  const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
+    proveedor = await openProvider()
+    tunel = await abrirTunel(proveedor.url)
+    return {
+      ...buildProviderVariables(proveedor),
+      ...(porTunel && { WHATSAPP_BASE_URL: tunel.url }),
+      ...(await variables()),
+    }
+  })
+  afterAll(async () => {
+    await Promise.all(otherServices.map((otro) => otro.stop()))
+    await tunel.close()
+    await proveedor.close()
+  })
+  const consultar = async <T extends object>(texto: string, valores: unknown[] = []) =>
+    (await entorno.db.pool.query<T>(texto, valores)).rows
+  const canal = {
+    entorno,
+    get proveedor() {
+      return proveedor
+    },
+    get tunel() {
+      return tunel
+    },
+    /** Log lines that a test expected and took out. */
+    apartadas,
+    clock: () => entorno.clock(),
+    advance: (ms: number) => entorno.advance(ms),
+    quietud: () => entorno.quietud(),
+    query: consultar,
+    /** A live guide that names no place. */
+    async createUbicacionRequest(
+      comercio: Comercio,
+      cambios: Partial<GuiaIndividual> = {},
+    ): Promise<SentUbicacionRequest> {
+      const telefono = cambios.telefono?.replace(/\D/g, '') ?? createTelefono()
+      const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ ...cambios, telefono: `+${telefono}` }))
+      return { guia, telefono }
+    },
+    /** One whose request the provider took, with the wamid that it gave. */
+    async requested(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}) {
+      const sentRequest = await canal.createUbicacionRequest(comercio, cambios)
+      const { id, proveedor_id } = await canal.esperar(sentRequest, 'enviado')
+      return { ...sentRequest, id, wamid: proveedor_id! }
+    },
+    mensajes: ({ guia }: { guia: string }) =>
+      consultar<MensajeRow>('select * from mensaje where guia = $1 order by numero', [guia]),
+    /** Waits until a message of the guide is so. */
+    esperar: (sentRequest: { guia: string }, expectedEstado: string, numero = 1) =>
+      hasta(async () =>
+        (await canal.mensajes(sentRequest)).find((row) => row.numero === numero && row.estado === expectedEstado),
+      ).catch(async (error) => {
+        const foundMensajes = (await canal.mensajes(sentRequest)).map(
+          (m) => `${m.numero} ${m.tipo} ${m.estado} ${m.codigo}`,
+        )
+        throw new Error(
+          `${sentRequest.guia}: no message ${numero} ${expectedEstado}, but ${foundMensajes.join(', ')}`,
+          { cause: error },
+        )
+      }),
+    /** What the provider took for that phone. */
+    aceptados: ({ telefono }: { telefono: string }) =>
+      proveedor.aceptados.filter(({ para: recipient }) => recipient === telefono),
+    requests: ({ telefono }: { telefono: string }) => proveedor.requests.filter(({ json }) => json.to === telefono),
+    leer: (comercio: Comercio, { guia }: { guia: string }) => comercio.api.guias.obtener(guia, { limite: 100 }),
+    async tipos(comercio: Comercio, sentRequest: { guia: string }) {
+      const { eventos, secuencia } = await canal.leer(comercio, sentRequest)
+      expect(eventos.datos.map((evento) => evento.secuencia)).toEqual(eventos.datos.map((_, i) => i + 1))
+      expect(secuencia).toBe(eventos.datos.length)
+      return eventos.datos.map(({ tipo }) => tipo as string)
+    },
+    /** A webhook of a live merchant, paused so that its deliveries stay where they are. */
+    async conWebhook(comercio: Comercio) {
+      await consultar(
+        `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
+         values ($1, 'live', $2, $3, '{ubicacion.*}', 'pausado', now(), now(), now(), now())`,
+        [comercio.id, `wh_${comercio.comercio.slice(4)}`, `https://${comercio.comercio.slice(4)}.ejemplo.com/`],
+      )
+      return async () =>
+        (
+          await consultar<{ tipo: string }>(
+            'select tipo from webhook_aviso where comercio_id = $1 order by secuencia',
+            [comercio.id],
+          )
+        ).map(({ tipo }) => tipo)
+    },
+    /** Sends those bytes, signed unless told otherwise. */
+    publicar(cuerpo: string | Uint8Array<ArrayBuffer>, cabeceras: Record<string, string> = {}) {
+      const crudo = typeof cuerpo === 'string' ? new TextEncoder().encode(cuerpo) : cuerpo
+      const firma = signAsMeta(Buffer.from(crudo), proveedor.config.appSecret)
+      return entorno.request('POST', WHATSAPP_PATH, {
+        raw: crudo,
+        cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...cabeceras },
+      })
+    },
+    /** Sends a signed webhook around those things. */
+    async notify(valor: Parameters<typeof aviso>[0]) {
+      expect(await proveedor.notify(entorno.url + WHATSAPP_PATH, aviso(valor, proveedor.config.phoneNumberId))).toBe(
+        200,
+      )
+    },
+    /** Sends it and waits until it was understood. */
+    async contar(valor: Parameters<typeof aviso>[0]) {
+      await canal.notify(valor)
+      await canal.procesado()
+    },
+    estado: (status: string, datos: StatusData) => canal.contar({ statuses: [estado(status, datos)] }),
+    reply: (
+      tipo: string,
+      contenido: unknown,
+      { telefono, inReplyTo: enRespuestaA }: { telefono: string; inReplyTo?: string },
+    ) =>
+      canal.contar({
+        messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { inReplyTo: enRespuestaA }) })],
+      }),
+    procesado: () => hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
+    /** Takes errors that belong to the test out of the log, where any other fails it. */
+    apartarErrores(pattern: RegExp) {
+      const matchingLines = entorno.log.filter((linea) => linea.includes('"level":50') && pattern.test(linea))
+      for (const linea of matchingLines) entorno.log.splice(entorno.log.indexOf(linea), 1)
+      apartadas.push(...matchingLines)
+      return matchingLines
+    },
+    /** One more process over the same database. */
+    async otroServicio() {
+      const config = readConfig(
+        { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, PORT: '0', ...buildProviderVariables(proveedor) },
+        process.cwd(),
+      )
+      const log = createLog('info', { write: (linea) => entorno.log.push(linea) })
+      const otro = await startService(config, log, undefined, { clock: canal.clock, farewellMs: 0 })
+      otherServices.push(otro)
+      return otro
+    },
+  }
+  return canal
+}
+
+/** Variables of a service that sends its messages to that provider. */
+export const buildProviderVariables = ({ config }: TestProvider) => ({
+  MESSAGING: 'whatsapp',
+  WHATSAPP_BASE_URL: config.baseUrl,
+  WHATSAPP_API_VERSION: config.version,
+  WHATSAPP_PHONE_NUMBER_ID: config.phoneNumberId,
+  WHATSAPP_TOKEN: config.token,
+  WHATSAPP_APP_SECRET: config.appSecret,
+  WHATSAPP_VERIFY_TOKEN: config.verifyToken,
+  WHATSAPP_TEMPLATE: config.template,
+  WHATSAPP_TEMPLATE_LANGUAGE: config.language,
+})
+
+/** Nothing of that stands in the log. */
+export function checkLog(
+  { entorno, apartadas }: { entorno: TestEnvironment; apartadas: string[] },
+  secretos: string[],
+) {
+  const log = [...entorno.log, ...apartadas].join('')
+  expect(log.length).toBeGreaterThan(1_000)
+  expect(secretos.length).toBeGreaterThan(3)
+  for (const secreto of secretos) {
+    expect(secreto.length).toBeGreaterThan(4)
+    if (log.includes(secreto))
+      throw new Error(`the log has ${secreto}: ${log.split('\n').find((linea) => linea.includes(secreto))}`)
+  }
+}

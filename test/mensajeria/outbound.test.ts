@@ -1,0 +1,413 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
+import { createWhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import type { Comercio } from '../environment.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import { buildMensajeDeps, checkLog, createTelefono, DIA, useChannel } from './channel.ts'
+import type { RequestOutcome } from './provider.ts'
+
+const canal = useChannel()
+const {
+  entorno,
+  createUbicacionRequest: nueva,
+  requested: pedida,
+  esperar,
+  mensajes,
+  aceptados,
+  requests: pedidos,
+  tipos,
+  leer,
+  quietud,
+} = canal
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio('live')
+})
+const SOLICITADA = ['guia.aceptado', 'ubicacion.solicitada']
+const error = (status: number, code: number, detalles = 'x'): RequestOutcome => ({
+  tipo: 'error',
+  status,
+  error: { code, details: detalles },
+})
+const conDesenlace = async (desenlace: RequestOutcome) => {
+  const telefono = createTelefono()
+  canal.proveedor.porTelefono.set(telefono, desenlace)
+  return nueva(comercio, { telefono })
+}
+/** The provider is well again for that phone. */
+const sanar = ({ telefono }: { telefono: string }) => canal.proveedor.porTelefono.delete(telefono)
+
+describe('another link in the place of one whose time is over', () => {
+  it('is one message, although the recipient asks twice while it waits', async () => {
+    const primera = await pedida(comercio)
+    const token = pedidos(primera)[0]!.json.template.components[1].parameters[0].text
+    canal.advance(73 * HORA)
+    await hasta(async () => (await leer(comercio, primera)).ubicacion.estado === 'vencida')
+    canal.proveedor.porTelefono.set(primera.telefono, error(503, 2))
+    const pedirOtro = async () => {
+      const body = new URLSearchParams({ accion: 'otro' })
+      return (await fetch(`${entorno.url}/u/${token}`, { method: 'POST', body })).text()
+    }
+    expect(await pedirOtro()).toContain('<h1 tabindex="-1">Le mandamos otro enlace')
+    await hasta(async () => (await mensajes(primera))[1]?.codigo)
+    expect(await pedirOtro()).toContain('<h1 tabindex="-1">Ya le mandamos otro enlace')
+    expect((await mensajes(primera)).map(({ estado }) => estado)).toEqual(['enviado', 'pendiente'])
+    sanar(primera)
+  })
+})
+
+describe('a live guide without coordinates', () => {
+  it('is exactly one template message, with a link that works', async () => {
+    const tienda = await entorno.nuevoComercio('live')
+    const entregas = await canal.conWebhook(tienda)
+    const telefono = createTelefono()
+    const creada = await tienda.api.guias.crear(
+      buildGuiaWithoutDestino({ telefono: `+${telefono}`, municipio: 'Mixco' }),
+    )
+    expect(creada.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'pendiente', numero: 1 })
+    const fila = await esperar(creada, 'enviado')
+    const [pedido, ...mas] = pedidos({ telefono })
+    expect(mas).toEqual([])
+    const { config } = canal.proveedor
+    expect(pedido!.path).toBe(`/${config.version}/${config.phoneNumberId}/messages`)
+    expect(pedido!.cabeceras.authorization).toBe(`Bearer ${config.token}`)
+    const token = pedido!.json.template.components[1].parameters[0].text
+    expect(pedido!.json).toEqual({
+      messaging_product: 'whatsapp',
+      recipient_type: 'individual',
+      to: telefono,
+      type: 'template',
+      template: {
+        name: config.template,
+        language: { code: config.language },
+        components: [
+          {
+            type: 'body',
+            parameters: [
+              { type: 'text', text: 'Guías' },
+              { type: 'text', text: 'Tienda La Ceiba' },
+              { type: 'text', text: 'Mixco' },
+            ],
+          },
+          { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: token }] },
+        ],
+      },
+      biz_opaque_callback_data: fila.id,
+    })
+    expect(token).toMatch(/^[\w-]{22}$/)
+    const pagina = await fetch(`${entorno.url}/u/${token}`)
+    expect([pagina.status, (await pagina.text()).includes('Mixco')]).toEqual([200, true])
+    expect(fila).toMatchObject({ intentos: 1, proveedor_id: aceptados({ telefono })[0]!.wamid, codigo: null })
+    expect(fila.vence_en!.getTime() - fila.enviado_en!.getTime()).toBe(72 * HORA)
+    const { ubicacion } = await leer(tienda, creada)
+    expect(ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1 })
+    await quietud()
+    expect(pedidos({ telefono })).toHaveLength(1)
+    expect(await tipos(tienda, creada)).toEqual(SOLICITADA)
+    expect(await entregas()).toEqual(['ubicacion.solicitada'])
+  })
+
+  it('never reaches the provider with a test key', async () => {
+    const prueba = await entorno.nuevoComercio('test')
+    const { guia, telefono } = await nueva(prueba)
+    expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
+    // The same merchant's live key does.
+    const viva = await entorno.createLlave(prueba, { modo: 'live' })
+    const { cuerpo } = await entorno.request('POST', '/api/v1/guias', {
+      llave: viva,
+      cuerpo: buildGuiaWithoutDestino({ telefono: `+${telefono}` }),
+    })
+    await esperar(cuerpo, 'enviado')
+    await quietud()
+    expect(aceptados({ telefono }).map(({ ownId: nuestroId }) => nuestroId)).toEqual([(await mensajes(cuerpo))[0]!.id])
+  })
+
+  it('is one message, however often and by whomever its job is run', async () => {
+    const otro = await canal.otroServicio()
+    const telefonos = Array.from({ length: 30 }, createTelefono)
+    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 150 })
+    const clienteDeWhatsapp = createWhatsappClient(canal.proveedor.config)
+    const deps = { ...buildMensajeDeps(entorno), whatsappClient: clienteDeWhatsapp }
+    const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
+    const lote = { recogida: guias[0]!.recogida, guias }
+    const [primero] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])
+    const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where telefono = any($1)', [
+      telefonos.map((telefono) => `+${telefono}`),
+    ])
+    expect(rows).toHaveLength(30)
+    const trabajos = rows.map(({ id, comercio_id }) => ({ data: { mensaje: id, comercio_id } }))
+    await Promise.all([1, 2, 3].map(() => sendMensajes(deps, trabajos)))
+    await entorno.reset()
+    await sendMensajes(deps, trabajos)
+    for (const resultado of primero.resultados) {
+      if (!('guia' in resultado)) throw new Error('a guide failed')
+      await esperar(resultado, 'enviado')
+    }
+    await sendMensajes(deps, trabajos)
+    await quietud()
+    for (const telefono of telefonos) {
+      expect(pedidos({ telefono })).toHaveLength(1)
+      sanar({ telefono })
+    }
+    await clienteDeWhatsapp.close()
+    await otro.stop()
+    comercio = { ...comercio, api: (await conUrl(comercio)).api }
+    for (const resultado of primero.resultados)
+      expect(await tipos(comercio, resultado as { guia: string })).toEqual(SOLICITADA)
+  })
+
+  it('is created all the same while the provider is dead', async () => {
+    canal.proveedor.siempre = { tipo: 'cerrar_sin_leer' }
+    const creadas = []
+    for (let i = 0; i < 20; i++) creadas.push(await nueva(comercio))
+    canal.proveedor.siempre = { tipo: 'aceptar' }
+    canal.advance(MINUTE_MS)
+    for (const creada of creadas) {
+      await Promise.any([esperar(creada, 'enviado'), esperar(creada, 'dudoso')])
+      expect(pedidos(creada).length).toBeLessThanOrEqual(2)
+    }
+  })
+})
+
+/** The SDK with the service's present address. */
+async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<Comercio> {
+  const { Guias } = await import('@guias/sdk')
+  return { id, comercio: codigo, llave, modo, api: new Guias({ llave, baseUrl: entorno.url }) }
+}
+
+describe('what surely didn’t leave', () => {
+  const casos: [string, RequestOutcome, number][] = [
+    [
+      '429 with Retry-After',
+      { tipo: 'respuesta', status: 429, cuerpo: '{}', cabeceras: { 'retry-after': '90' } },
+      90_000,
+    ],
+    ['429 of Meta', { ...error(429, 130429), tipo: 'error' } as RequestOutcome, 10_000],
+    ['500 of Meta', error(500, 131000), MINUTE_MS],
+    ['503', { tipo: 'respuesta', status: 503, cuerpo: 'Service Unavailable' }, 5_000],
+  ]
+  it.each(casos)('%s: tried again at its time, and then one message', async (_que, desenlace, espera) => {
+    const esta = await conDesenlace(desenlace)
+    const antes = await esperarIntento(esta, 1)
+    const falta = antes.proximo_en.getTime() - canal.clock().getTime()
+    expect(falta).toBeLessThanOrEqual(espera)
+    expect(falta).toBeGreaterThan(espera - 5_000)
+    expect(antes.codigo).toMatch(/\w/)
+    expect(antes.motivo).toMatch(/reintentará|segundo|explicarlo/)
+    sanar(esta)
+    // Not before its time.
+    await quietud()
+    expect(pedidos(esta)).toHaveLength(1)
+    canal.advance(espera)
+    const fila = await esperar(esta, 'enviado')
+    expect(fila).toMatchObject({ intentos: 2, codigo: null, motivo: null })
+    expect(aceptados(esta)).toHaveLength(1)
+    expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
+  })
+
+  it('waits longer each time, up to its nine tries, and then tells that it failed', async () => {
+    const esta = await conDesenlace(error(503, 2))
+    const esperas = [MINUTE_MS, MINUTE_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HORA, 4 * HORA, 12 * HORA]
+    for (const [i, espera] of esperas.entries()) {
+      const { proximo_en } = await esperarIntento(esta, i + 1)
+      const falta = proximo_en.getTime() - canal.clock().getTime()
+      expect([i, falta > espera - 8_000 && falta <= espera]).toEqual([i, true])
+      canal.advance(espera)
+    }
+    const fila = await esperar(esta, 'fallido')
+    expect([fila.intentos, fila.codigo]).toEqual([9, '2'])
+    expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    canal.advance(DIA)
+    await quietud()
+    expect(pedidos(esta)).toHaveLength(9)
+  })
+
+  it('is sent by whoever comes after a restart, at its time', async () => {
+    const esta = await conDesenlace(error(503, 131016))
+    await esperarIntento(esta, 1)
+    sanar(esta)
+    await entorno.reset()
+    comercio = await conUrl(comercio)
+    await quietud()
+    expect(pedidos(esta)).toHaveLength(1)
+    canal.advance(MINUTE_MS)
+    await esperar(esta, 'enviado')
+    expect(aceptados(esta)).toHaveLength(1)
+  })
+})
+
+const esperarIntento = (esta: { guia: string }, intentos: number) =>
+  hasta(async () => {
+    const [fila] = await mensajes(esta)
+    return fila!.intentos === intentos && fila!.estado === 'pendiente' && fila!
+  })
+
+describe('what nobody can tell', () => {
+  const COLGAR: RequestOutcome = { tipo: 'colgar' }
+  const casos: [string, RequestOutcome][] = [
+    ['no answer', COLGAR],
+    ['closed after reading', { tipo: 'cerrar' }],
+    ['half an answer', { tipo: 'media_respuesta' }],
+    ['502 without a body', { tipo: 'respuesta', status: 502, cuerpo: '' }],
+    ['504 of a gateway', { tipo: 'respuesta', status: 504, cuerpo: '<html>Gateway Timeout</html>' }],
+    ['200 without an id', { tipo: 'respuesta', status: 200, cuerpo: '{}' }],
+  ]
+  it(
+    'is doubtful, and never sent again by any round or restart; the provider’s word settles it',
+    FULL_RUN_ONLY,
+    async () => {
+      const tienda = await entorno.nuevoComercio('live')
+      const entregas = await canal.conWebhook(tienda)
+      const esas = await Promise.all(
+        casos.map(async ([, desenlace]) => {
+          const telefono = createTelefono()
+          canal.proveedor.porTelefono.set(telefono, desenlace)
+          return nueva(tienda, { telefono })
+        }),
+      )
+      for (const [i, esta] of esas.entries()) {
+        const fila = await esperar(esta, 'dudoso')
+        expect([casos[i]![0], fila.motivo]).toEqual([casos[i]![0], expect.stringMatching(/aviso de estado/)])
+        sanar(esta)
+        const { ubicacion } = await leer(tienda, esta)
+        expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: fila.motivo } })
+      }
+      await entorno.reset()
+      tienda.api = (await conUrl(tienda)).api
+      comercio = await conUrl(comercio)
+      canal.advance(5 * MINUTE_MS)
+      await quietud()
+      for (const esta of esas) {
+        expect(pedidos(esta)).toHaveLength(1)
+        expect(await tipos(tienda, esta)).toEqual(['guia.aceptado'])
+      }
+      expect(await entregas()).toEqual([])
+
+      // The statuses come with our own id, for the wamid was never told; twice, and in no order.
+      const en = new Date(canal.clock().getTime() - 30_000)
+      for (const [i, esta] of esas.entries()) {
+        const [{ id } = { id: '' }] = await mensajes(esta)
+        const datos = { wamid: `wamid.dudoso${i}`, para: esta.telefono, ownId: id, en }
+        for (const status of [['sent'], ['sent', 'delivered'], ['read', 'sent'], ['delivered', 'delivered']][i % 4]!)
+          await canal.estado(status, datos)
+        const fila = (await mensajes(esta))[0]!
+        expect(fila).toMatchObject({
+          estado: ['enviado', 'entregado', 'leido', 'entregado'][i % 4],
+          proveedor_id: datos.wamid,
+          motivo: null,
+        })
+        expect(fila.enviado_en).toBeInstanceOf(Date)
+        const { ubicacion } = await leer(tienda, esta)
+        expect(ubicacion.solicitud).toMatchObject({ estado: fila.estado, enviado_en: fila.enviado_en!.toISOString() })
+        expect(await tipos(tienda, esta)).toEqual(SOLICITADA)
+      }
+      expect(await entregas()).toEqual(esas.map(() => 'ubicacion.solicitada'))
+    },
+  )
+
+  it('is doubtful once the lease of a killed process is over', async () => {
+    const esta = await pedida(comercio)
+    await entorno.db.pool.query(
+      `update mensaje set estado = 'enviando', proveedor_id = null, enviado_en = null, proximo_en = $2 where guia = $1`,
+      [esta.guia, new Date(canal.clock().getTime() + MINUTE_MS)],
+    )
+    await quietud()
+    expect((await mensajes(esta))[0]).toMatchObject({ estado: 'enviando' })
+    canal.advance(2 * MINUTE_MS)
+    const fila = await esperar(esta, 'dudoso')
+    expect(fila.motivo).toMatch(/se detuvo antes de saber/)
+    expect(pedidos(esta)).toHaveLength(1)
+  })
+
+  it('is not sent again when the service stops in the middle', FULL_RUN_ONLY, async () => {
+    const esta = await conDesenlace({ tipo: 'colgar' })
+    await hasta(async () => pedidos(esta).length > 0)
+    await entorno.reset()
+    comercio = await conUrl(comercio)
+    sanar(esta)
+    canal.advance(3 * MINUTE_MS)
+    await esperar(esta, 'dudoso')
+    await quietud()
+    expect(pedidos(esta)).toHaveLength(1)
+  })
+
+  it('can be asked for again, which is another message, and late news of the first don’t change its news', async () => {
+    const esta = await conDesenlace({ tipo: 'cerrar' })
+    const primero = await esperar(esta, 'dudoso')
+    sanar(esta)
+    const reenviar = () =>
+      entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    expect((await reenviar()).status).toBe(202)
+    const segundo = await esperar(esta, 'enviado', 2)
+    expect(pedidos(esta)).toHaveLength(2)
+    const tokens = pedidos(esta).map(({ json }) => json.template.components[1].parameters[0].text)
+    expect(new Set(tokens).size).toBe(2)
+    // Whichever the recipient opens.
+    for (const token of tokens) expect((await fetch(`${entorno.url}/u/${token}`)).status).toBe(200)
+    await canal.estado('read', { wamid: segundo.proveedor_id!, para: esta.telefono, ownId: segundo.id })
+    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
+    await canal.estado('sent', { wamid: 'wamid.tarde', para: esta.telefono, ownId: primero.id })
+    expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['enviado', 'leido'])
+    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
+  })
+
+  it('a failure of an older message leaves the newer request alone, with its news', async () => {
+    const esta = await pedida(comercio)
+    await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await esperar(esta, 'enviado', 2)
+    await canal.estado('failed', { wamid: esta.wamid, para: esta.telefono, error: { code: 131026 } })
+    expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['fallido', 'enviado'])
+    expect((await leer(comercio, esta)).ubicacion).toMatchObject({
+      estado: 'solicitada',
+      solicitud: { numero: 2, estado: 'enviado', motivo: null },
+    })
+    expect(await tipos(comercio, esta)).not.toContain('ubicacion.fallida')
+  })
+
+  it('a doubt about an older message leaves the newer request’s news alone', async () => {
+    const esta = await pedida(comercio)
+    await entorno.db.pool.query(`update mensaje set estado = 'enviando', proximo_en = $2 where guia = $1`, [
+      esta.guia,
+      new Date(canal.clock().getTime() + MINUTE_MS),
+    ])
+    await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await esperar(esta, 'enviado', 2)
+    canal.advance(2 * MINUTE_MS)
+    await esperar(esta, 'dudoso')
+    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
+  })
+})
+
+describe('many at once', () => {
+  it('are each in somebody’s hands only while they are being sent', async () => {
+    const telefonos = Array.from({ length: 40 }, createTelefono)
+    // The provider is slow; the clock stands for a thousand of them.
+    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 400 })
+    const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
+    await comercio.api.guias.crearLote({ recogida: guias[0]!.recogida, guias })
+    let aLaVez = 0
+    await hasta(async () => {
+      const { rows } = await entorno.db.pool.query(`select count(*)::int n from mensaje where estado = 'enviando'`)
+      aLaVez = Math.max(aLaVez, rows[0].n)
+      return telefonos.every((telefono) => aceptados({ telefono }).length > 0)
+    })
+    expect(aLaVez).toBeGreaterThan(0)
+    expect(aLaVez).toBeLessThanOrEqual(8)
+    await quietud()
+    for (const telefono of telefonos) {
+      expect(aceptados({ telefono })).toHaveLength(1)
+      sanar({ telefono })
+    }
+  })
+})
+
+describe('the log', () => {
+  it('has no phone, link or secret', () => {
+    const { config, requests: todos } = canal.proveedor
+    const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
+    const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
+    checkLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos])
+    expect(entorno.log.join('')).toMatch(/"resultado":"dudoso"/)
+  })
+})

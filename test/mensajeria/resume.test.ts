@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPendingMensajes } from '../../server/domain/mensajeria/due.ts'
+import { resumeUnsent } from '../../server/domain/mensajeria/resume.ts'
+import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
+import { createWhatsappClient, type WhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
+import { HORA, MINUTE_MS } from '../durations.ts'
+import type { Comercio } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../factories.ts'
+import { waitForLock } from '../quiescence.ts'
+import { buildMensajeDeps, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './channel.ts'
+
+const canal = useChannel()
+const { entorno, mensajes, aceptados, requests: pedidos, esperar, query: consultar } = canal
+const AVISO = { codigo: 'sin_mensajeria', campo: '/ubicacion', sugerencia: null }
+/** The hours for which a link is good, unless configured. */
+const PLAZO = 72 * HORA
+
+let comercio: Comercio
+let whatsapp: WhatsappClient
+beforeAll(async () => {
+  whatsapp = createWhatsappClient(canal.proveedor.config)
+  await entorno.reset({ MESSAGING: 'buzon' })
+  comercio = await entorno.nuevoComercio('live')
+})
+afterAll(() => whatsapp.close())
+
+const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
+  entorno.request(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
+const leer = async ({ guia }: { guia: string }) => (await pedir('GET', `/guias/${guia}`)).cuerpo
+const tipos = async (pedida: SentUbicacionRequest) =>
+  (await leer(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
+
+async function nueva(): Promise<SentUbicacionRequest> {
+  const telefono = createTelefono()
+  const { status, cuerpo } = await pedir('POST', '/guias', buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
+  expect(status).toBe(201)
+  return { guia: cuerpo.guia, telefono }
+}
+const conWhatsapp = () => entorno.reset({ MESSAGING: 'whatsapp' })
+const sinWhatsapp = () => entorno.reset({ MESSAGING: 'buzon' })
+
+const deps = () => ({ ...buildMensajeDeps(entorno), whatsappClient: whatsapp })
+
+/** Waits until the service that has WhatsApp has looked at all that was held. */
+const retomado = async () => {
+  await hasta(
+    async () =>
+      (await consultar("select from mensaje where canal = 'buzon' and modo = 'live' and estado = 'pendiente'"))
+        .length === 0,
+  )
+  await canal.quietud()
+}
+
+describe('without messaging a live guide without a place', () => {
+  it('says in its creation, detail, list, batch and first event that nobody asks its recipient', async () => {
+    const { cuerpo: creada } = await pedir('POST', '/guias', buildGuiaWithoutDestino())
+    expect(creada.advertencias).toEqual([
+      { ...AVISO, mensaje: expect.stringMatching(/^nadie le preguntará .* no tiene mensajería .*: confirme usted /) },
+    ])
+    expect(creada.ubicacion).toMatchObject({
+      estado: 'solicitada',
+      solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviado_en: null },
+    })
+    await canal.quietud()
+    const leida = await leer(creada)
+    expect(leida.advertencias).toMatchObject([AVISO])
+    expect(leida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'pendiente' } })
+    expect(leida.eventos.datos).toMatchObject([{ tipo: 'guia.aceptado' }])
+    const { cuerpo: lista } = await pedir('GET', '/guias?limite=1')
+    expect(lista.datos[0]).toMatchObject({ guia: creada.guia, advertencias: [AVISO] })
+    const guias = [buildGuiaWithoutDestino(), buildGuia()]
+    const { cuerpo: lote } = await pedir('POST', '/guias/bulk', { recogida: guias[0]!.recogida, guias })
+    expect(lote.resultados).toMatchObject([{ advertencias: [AVISO] }, { advertencias: [] }])
+  })
+
+  it('is not warned of with a test key, whose message goes to the mailbox', async () => {
+    const prueba = await entorno.nuevoComercio('test')
+    const { guia, advertencias } = await prueba.api.guias.crear(buildGuiaWithoutDestino())
+    expect(advertencias).toEqual([])
+    expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
+    expect((await prueba.api.guias.obtener(guia)).advertencias).toEqual([])
+  })
+
+  it('has a message that no round of the feeder comes to, however late it is', async () => {
+    const pedidas = await Promise.all(Array.from({ length: 20 }, nueva))
+    await canal.quietud()
+    const suyos = (await Promise.all(pedidas.map(mensajes))).flat()
+    for (const fila of suyos) expect(fila).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
+    for (const cuando of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DIA)]) {
+      const conReloj = { ...deps(), clock: () => cuando }
+      for (const de of ['buzon', 'whatsapp'] as const) expect(await readPendingMensajes(de)(conReloj, 100)).toEqual([])
+      // The range of its index that the feeder reads holds nothing of them, either.
+      const { length } = await consultar(
+        "select from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= $1",
+        [cuando],
+      )
+      expect(length).toBe(0)
+    }
+    const ids = suyos.map(({ id }) => id)
+    expect(await consultar("select from pgboss.job where data ->> 'mensaje' = any($1)", [ids])).toEqual([])
+  })
+
+  it('costs a search for what is held no statement', async () => {
+    const consultas: unknown[] = []
+    const db = new Proxy(entorno.db, {
+      get(de, miembro, yo) {
+        consultas.push(miembro)
+        return Reflect.get(de, miembro, yo)
+      },
+    })
+    expect(await resumeUnsent({ ...deps(), db, whatsappClient: undefined })).toBe(false)
+    expect(consultas).toEqual([])
+  })
+
+  it('has its message dropped and its warning taken back when it no longer needs the answer', async () => {
+    const [confirmada, cancelada] = [await nueva(), await nueva()]
+    await pedir('POST', `/guias/${confirmada.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
+    await pedir('POST', `/guias/${cancelada.guia}/cancelar`, {})
+    for (const pedida of [confirmada, cancelada]) {
+      const { advertencias, ubicacion } = await leer(pedida)
+      expect(advertencias).toEqual([])
+      expect(ubicacion.solicitud).toMatchObject({ canal: 'buzon', estado: 'descartado' })
+      const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${pedida.guia}`)
+      expect(cuerpo.datos).toMatchObject([{ canal: 'buzon', estado: 'descartado' }])
+    }
+  })
+})
+
+describe('when WhatsApp is configured', () => {
+  it('what was held goes out, once, and the warning is gone', async () => {
+    const pedida = await nueva()
+    canal.advance(30 * HORA)
+    await conWhatsapp()
+    const fila = await esperar(pedida, 'enviado')
+    expect(fila).toMatchObject({ canal: 'whatsapp', numero: 1, intentos: 1 })
+    await retomado()
+    expect(pedidos(pedida)).toHaveLength(1)
+    const leida = await leer(pedida)
+    expect(leida.advertencias).toEqual([])
+    expect(leida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1, motivo: null })
+    expect(await tipos(pedida)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    await entorno.reset()
+    await canal.quietud()
+    expect(pedidos(pedida)).toHaveLength(1)
+    expect(await mensajes(pedida)).toHaveLength(1)
+  })
+
+  it('a guide that was asked for several times gets one message', async () => {
+    await sinWhatsapp()
+    const pedida = await nueva()
+    for (const numero of [2, 3]) {
+      const { status, cuerpo } = await pedir('POST', `/guias/${pedida.guia}/reenviar-solicitud`)
+      expect(status).toBe(202)
+      expect(cuerpo).toMatchObject({ advertencias: [AVISO], ubicacion: { solicitud: { numero, estado: 'pendiente' } } })
+    }
+    await conWhatsapp()
+    await esperar(pedida, 'enviado', 3)
+    await retomado()
+    expect((await mensajes(pedida)).map(({ estado }) => estado)).toEqual(['descartado', 'descartado', 'enviado'])
+    expect(aceptados(pedida)).toHaveLength(1)
+    expect((await leer(pedida)).ubicacion.solicitud).toMatchObject({ numero: 3, estado: 'enviado' })
+  })
+
+  it('a guide older than a link is good for gets none, is told why, and can be asked for again', async () => {
+    await sinWhatsapp()
+    const vieja = await nueva()
+    canal.advance(PLAZO)
+    const reciente = await nueva()
+    await conWhatsapp()
+    await esperar(reciente, 'enviado')
+    await retomado()
+    expect(await mensajes(vieja)).toMatchObject([{ estado: 'descartado', abierta: false }])
+    expect(pedidos(vieja)).toEqual([])
+    const { advertencias, ubicacion } = await leer(vieja)
+    expect(advertencias).toEqual([])
+    expect(ubicacion.solicitud).toMatchObject({
+      estado: 'descartado',
+      motivo: expect.stringMatching(/no tenía mensajería .* Pídalo otra vez/),
+      enviado_en: null,
+      vence_en: null,
+    })
+    expect((await pedir('POST', `/guias/${vieja.guia}/reenviar-solicitud`)).status).toBe(202)
+    await esperar(vieja, 'enviado', 2)
+    expect(aceptados(vieja)).toHaveLength(1)
+  })
+
+  it('what was held is sent where the guide still waits for it, and else dropped', async () => {
+    await sinWhatsapp()
+    const [espera, confirmada, cancelada] = [await nueva(), await nueva(), await nueva()]
+    expect((await leer(espera)).advertencias).toMatchObject([AVISO])
+    await pedir('POST', `/guias/${confirmada.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
+    await pedir('POST', `/guias/${cancelada.guia}/cancelar`, {})
+    await conWhatsapp()
+    await esperar(espera, 'enviado')
+    await retomado()
+    expect(aceptados(espera)).toHaveLength(1)
+    const [fila] = await mensajes(espera)
+    expect(fila).toMatchObject({ canal: 'whatsapp', estado: 'enviado', abierta: true })
+    expect(fila!.vence_en!.getTime() - fila!.enviado_en!.getTime()).toBe(PLAZO)
+    const token = pedidos(espera)[0]!.json.template.components[1].parameters[0].text
+    expect((await fetch(`${entorno.url}/u/${token}`)).status).toBe(200)
+    for (const pedida of [confirmada, cancelada]) {
+      expect((await mensajes(pedida))[0]).toMatchObject({ canal: 'buzon', estado: 'descartado' })
+      expect(pedidos(pedida)).toEqual([])
+    }
+    expect(await tipos(confirmada)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
+    await entorno.reset()
+    await canal.quietud()
+    expect(pedidos(espera)).toHaveLength(1)
+  })
+
+  it('a fault of the account, whose repair takes its time, costs no message that was held for a day', async () => {
+    await sinWhatsapp()
+    const pedida = await nueva()
+    canal.advance(2 * DIA)
+    const cuenta = { tipo: 'error', status: 401, error: { code: 190, details: 'x' } } as const
+    canal.proveedor.porTelefono.set(pedida.telefono, cuenta)
+    await conWhatsapp()
+    await hasta(async () => pedidos(pedida).length > 0)
+    canal.proveedor.porTelefono.delete(pedida.telefono)
+    await hasta(async () => (await mensajes(pedida))[0]!.codigo === '190')
+    canal.apartarErrores(/messaging account/)
+    canal.advance(10 * MINUTE_MS)
+    await esperar(pedida, 'enviado')
+    expect(aceptados(pedida)).toHaveLength(1)
+  })
+})
+
+describe('by several processes', () => {
+  it('is one message for each guide, whoever takes it up and sends it, and however often', async () => {
+    await sinWhatsapp()
+    const pedidas = await Promise.all(Array.from({ length: 30 }, nueva))
+    const trabajos = (await Promise.all(pedidas.map(mensajes))).flat().map(({ id, comercio_id }) => ({
+      data: { mensaje: id, comercio_id },
+    }))
+    const todo = async () => {
+      await resumeUnsent(deps())
+      await sendMensajes(deps(), trabajos)
+    }
+    const otro = canal.otroServicio()
+    await Promise.all([conWhatsapp(), todo(), todo(), todo()])
+    await otro
+    for (const pedida of pedidas) await esperar(pedida, 'enviado')
+    await Promise.all([todo(), todo()])
+    await retomado()
+    for (const pedida of pedidas) {
+      expect(pedidos(pedida)).toHaveLength(1)
+      expect(await mensajes(pedida)).toHaveLength(1)
+    }
+    await (await otro).stop()
+  })
+
+  it('is left to the next when one is killed in the middle', EN_POSTGRES, async () => {
+    await sinWhatsapp()
+    const pedidas = await Promise.all(Array.from({ length: 5 }, nueva))
+    const ajena = await entorno.db.pool.connect()
+    await ajena.query('begin')
+    await ajena.query('select from guia where guia = $1 for update', [pedidas[3]!.guia])
+    const cortada = expect(resumeUnsent(deps())).rejects.toThrow()
+    await waitForLock(entorno.db)
+    await ajena.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    await cortada
+    await ajena.query('rollback')
+    ajena.release()
+    for (const pedida of pedidas)
+      expect(await mensajes(pedida)).toMatchObject([{ canal: 'buzon', estado: 'pendiente' }])
+    await conWhatsapp()
+    for (const pedida of pedidas) {
+      await esperar(pedida, 'enviado')
+      expect(pedidos(pedida)).toHaveLength(1)
+    }
+  })
+})

@@ -1,0 +1,342 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  answerChallenge,
+  type InboundItem,
+  isFirmaValid,
+  readInboundItems,
+} from '../../server/domain/mensajeria/whatsapp.ts'
+import { aviso, estado, mensaje, signAsMeta } from './provider.ts'
+
+const TELEFONO = '+50255551234'
+
+describe('signatures', () => {
+  const crudo = Buffer.from('{"object":"whatsapp_business_account","ñ":"\\u00f1"}')
+  const SECRETO = 'secreto'
+  const buena = signAsMeta(crudo, SECRETO)
+
+  test('a known one', () => {
+    // printf '{}' | openssl dgst -sha256 -hmac secreto
+    const conocida = 'sha256=9b09d74c60be8d716f80e3db365e4e4f49b2b1a55a3d1d5931e96eb98dde17e9'
+    expect(isFirmaValid(Buffer.from('{}'), conocida, SECRETO)).toBe(true)
+  })
+
+  test('good, in either case of its digits', () => {
+    expect(isFirmaValid(crudo, buena, SECRETO)).toBe(true)
+    expect(isFirmaValid(crudo, `sha256=${buena.slice(7).toUpperCase()}`, SECRETO)).toBe(true)
+  })
+
+  test.each<[string, string | undefined]>([
+    ['missing', undefined],
+    ['empty', ''],
+    ['without its algorithm', buena.slice(7)],
+    ['of another algorithm', buena.replace('sha256', 'sha1')],
+    ['short', buena.slice(0, -1)],
+    ['long', `${buena}0`],
+    ['no hexadecimal', `sha256=${'z'.repeat(64)}`],
+    ['two of them', `${buena}, ${buena}`],
+    ['with a line break', `${buena}\n`],
+    ["another secret's", signAsMeta(crudo, 'otro')],
+    ["another body's", signAsMeta(`${crudo} `, SECRETO)],
+  ])('%s', (_caso, cabecera) => {
+    expect(isFirmaValid(crudo, cabecera, SECRETO)).toBe(false)
+  })
+
+  test('any altered byte of the body or digit of the signature', () => {
+    for (let i = 0; i < crudo.length; i++) {
+      const otro = Buffer.from(crudo)
+      otro[i]! ^= 1
+      expect(isFirmaValid(otro, buena, SECRETO)).toBe(false)
+    }
+    for (let i = 7; i < buena.length; i++) {
+      const otra = buena.slice(0, i) + (buena[i] === '0' ? '1' : '0') + buena.slice(i + 1)
+      expect(isFirmaValid(crudo, otra, SECRETO)).toBe(false)
+    }
+  })
+
+  test('an empty secret admits nobody', () => {
+    expect(isFirmaValid(crudo, signAsMeta(crudo, ''), '')).toBe(false)
+  })
+})
+
+describe('the challenge', () => {
+  const BUENA = { 'hub.mode': 'subscribe', 'hub.verify_token': 'reto', 'hub.challenge': '1158201444' }
+  test('is echoed to who knows the token', () => {
+    expect(answerChallenge(BUENA, 'reto')).toBe('1158201444')
+  })
+  test.each<[string, Record<string, unknown>]>([
+    ['another token', { ...BUENA, 'hub.verify_token': 'Reto' }],
+    ['no token', { ...BUENA, 'hub.verify_token': undefined }],
+    ['a repeated token', { ...BUENA, 'hub.verify_token': ['reto', 'reto'] }],
+    ['another mode', { ...BUENA, 'hub.mode': 'unsubscribe' }],
+    ['no mode', { ...BUENA, 'hub.mode': undefined }],
+    ['no challenge', { ...BUENA, 'hub.challenge': undefined }],
+    ['an empty challenge', { ...BUENA, 'hub.challenge': '' }],
+    ['a repeated challenge', { ...BUENA, 'hub.challenge': ['1', '2'] }],
+    ['a challenge with markup', { ...BUENA, 'hub.challenge': '<script>' }],
+    ['an endless challenge', { ...BUENA, 'hub.challenge': '1'.repeat(257) }],
+    ['nothing', {}],
+  ])('%s', (_caso, consulta) => {
+    expect(answerChallenge(consulta, 'reto')).toBeUndefined()
+  })
+  test('an empty token admits nobody', () => {
+    expect(answerChallenge({ ...BUENA, 'hub.verify_token': '' }, '')).toBeUndefined()
+  })
+})
+
+describe('webhooks', () => {
+  const NUMERO = '106540352242922'
+  const EN = new Date('2026-11-20T18:30:05Z')
+  const leer = (cuerpo: unknown) => readInboundItems(JSON.parse(JSON.stringify(cuerpo)), NUMERO)
+  const leerUno = (crudo: object) => leer(aviso({ messages: [crudo] }))
+  const comun = { telefono: TELEFONO, inReplyTo: null, en: EN }
+
+  test.each([
+    ['sent', 'enviado'],
+    ['delivered', 'entregado'],
+    ['read', 'leido'],
+  ])('a status: %s', (status, leido) => {
+    const crudo = estado(status, { wamid: 'wamid.1', para: '50255551234', ownId: 'men_1', en: EN })
+    expect(leer(aviso({ statuses: [crudo] }))).toEqual([
+      {
+        tipo: 'estado',
+        providerId: 'wamid.1',
+        ownId: 'men_1',
+        estado: leido,
+        en: EN,
+        codigo: null,
+        motivo: null,
+      },
+    ])
+  })
+
+  test('a failure, with its reason', () => {
+    const error = { code: 131026, title: 'Message undeliverable', details: 'Message Undeliverable to +50255551234.' }
+    const crudo = estado('failed', { wamid: 'wamid.1', para: '50255551234', en: EN, error })
+    const [leido] = leer(aviso({ statuses: [crudo] }))
+    expect(leido).toMatchObject({ estado: 'fallido', ownId: null, codigo: '131026' })
+    expect((leido as { motivo: string }).motivo).toMatch(
+      /no usa WhatsApp.*\(Meta: «Message Undeliverable to \*\*\*34\.»\)/,
+    )
+  })
+
+  test.each<[string, unknown, string | null, RegExp]>([
+    ['none', undefined, null, /desconocido/],
+    ['empty', [], null, /desconocido/],
+    ['no list', { code: 1 }, null, /desconocido/],
+    ['a code as text', [{ code: '131047' }], '131047', /24 horas/],
+    ['unknown', [{ code: 777, title: 'Rare' }], '777', /777.*«Rare»/],
+  ])('a failure with odd errors: %s', (_caso, errors, codigo, motivo) => {
+    const crudo = { ...estado('failed', { wamid: 'w', para: '50255551234', en: EN }), errors }
+    expect(leer(aviso({ statuses: [crudo] }))).toMatchObject([{ codigo, motivo: expect.stringMatching(motivo) }])
+  })
+
+  test('a location, in answer to ours', () => {
+    const lugar = { latitude: 14.6349, longitude: -90.5069, name: 'Casa', address: 'Zona 1', url: 'https://x' }
+    expect(leerUno(mensaje('location', lugar, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
+      {
+        tipo: 'ubicacion',
+        providerId: 'wamid.2',
+        ...comun,
+        inReplyTo: 'wamid.1',
+        lat: 14.6349,
+        lng: -90.5069,
+        nombre: 'Casa',
+        direccion: 'Zona 1',
+      },
+    ])
+    expect(leerUno(mensaje('location', { latitude: 0, longitude: -90 }, { en: EN }))).toMatchObject([
+      { tipo: 'ubicacion', lat: 0, lng: -90, nombre: null, direccion: null, inReplyTo: null },
+    ])
+  })
+
+  test.each([
+    [91, 0],
+    [0, 181],
+    ['14.6', '-90.5'],
+    [null, -90],
+    [undefined, undefined],
+  ])('no location at all: %s, %s', (latitude, longitude) => {
+    expect(leerUno(mensaje('location', { latitude, longitude }))).toEqual([])
+  })
+
+  test.each<[string, unknown, string]>([
+    ['text', { body: 'Vivo en zona 1' }, 'Vivo en zona 1'],
+    ['button', { text: 'Compartir', payload: 'p' }, 'Compartir'],
+    ['interactive', { type: 'button_reply', button_reply: { id: '1', title: 'Sí' } }, 'Sí'],
+    ['interactive', { type: 'list_reply', list_reply: { id: '1', title: 'Casa', description: 'x' } }, 'Casa'],
+    ['interactive', { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'Sent', response_json: '{}' } }, 'Sent'],
+    ['image', { caption: 'mi casa', mime_type: 'image/jpeg', sha256: 'x', id: '1' }, 'mi casa'],
+    ['video', { mime_type: 'video/mp4', id: '1' }, ''],
+    ['audio', { mime_type: 'audio/ogg; codecs=opus', id: '1', voice: true }, ''],
+    ['document', { filename: 'a.pdf', caption: 'croquis', id: '1' }, 'croquis'],
+    ['sticker', { mime_type: 'image/webp', id: '1', animated: false }, ''],
+    ['contacts', [{ name: { formatted_name: 'Ana' } }], ''],
+    ['order', { catalog_id: '1', text: 'quiero', product_items: [] }, 'quiero'],
+    ['system', { body: 'User A changed from 1 to 2', type: 'user_changed_number' }, 'User A changed from 1 to 2'],
+    ['unsupported', undefined, ''],
+    ['de_otro_siglo', { body: 'hola' }, 'hola'],
+    ['__proto__', undefined, ''],
+    ['constructor', undefined, ''],
+    ['from', '50255551234', ''],
+  ])('a message of type %s counts as text', (type, contenido, texto) => {
+    expect(
+      leerUno({ ...mensaje('x', 1, { en: EN, wamid: 'w' }), [type]: contenido, from: '50255551234', type }),
+    ).toEqual([{ tipo: 'texto', providerId: 'w', ...comun, texto }])
+  })
+
+  test('a reaction answers what it reacts to', () => {
+    expect(leerUno(mensaje('reaction', { message_id: 'wamid.1', emoji: '👍' }))).toMatchObject([
+      { tipo: 'texto', texto: '👍', inReplyTo: 'wamid.1' },
+    ])
+  })
+
+  test('what PostgreSQL cannot store is left out, what is endless is cut', () => {
+    const [leido] = readInboundItems(
+      aviso({ messages: [mensaje('text', { body: `a\0b\ud800${'ñ'.repeat(9000)}` })] }),
+      NUMERO,
+    )
+    expect((leido as { texto: string }).texto).toMatch(/^ab\ufffdñ+$/)
+    expect((leido as { texto: string }).texto.length).toBeLessThanOrEqual(4096)
+  })
+
+  test.each([
+    ['50255551234', '+50255551234'],
+    ['+50255551234', '+50255551234'],
+    ['5215512345678', '+525512345678'],
+    ['525512345678', '+525512345678'],
+    ['52155123456', '+52155123456'],
+    ['5491123456789', '+5491123456789'],
+  ])('a phone: %s', (de, telefono) => {
+    expect(leerUno(mensaje('text', { body: 'x' }, { de }))).toMatchObject([{ telefono }])
+  })
+
+  test('everything in its order, and what is not understood is skipped', () => {
+    const de = (n: string) => mensaje('text', { body: n }, { wamid: n })
+    const con = (n: string) => estado('sent', { wamid: n, para: '50255551234' })
+    const [uno, dos] = [
+      aviso({ messages: [de('1'), null!, de('2')], statuses: [con('3')] }),
+      aviso({ statuses: [con('4'), { id: 'x' }, con('5')] }),
+    ]
+    const ajeno = aviso({ messages: [de('no')] }, '999')
+    const otroCampo = aviso({ messages: [de('no')] }, NUMERO, 'message_template_status_update')
+    const cuerpo = {
+      object: 'whatsapp_business_account',
+      entry: [...uno.entry, null, 7, ...ajeno.entry, { changes: 'x' }, ...otroCampo.entry, ...dos.entry],
+    }
+    expect(leer(cuerpo).map(({ providerId: proveedorId }) => proveedorId)).toEqual(['1', '2', '3', '4', '5'])
+  })
+
+  test.each<[string, object]>([
+    ['no id', { id: undefined }],
+    ['an empty id', { id: '' }],
+    ['no phone', { from: undefined }],
+    ['a phone that is none', { from: 'GT.abc' }],
+    ['no time', { timestamp: undefined }],
+    ['a time that is none', { timestamp: '2026-11-20' }],
+    ['a time past all time', { timestamp: '99999999999999' }],
+  ])('a message with %s is skipped', (_caso, cambio) => {
+    expect(leerUno({ ...mensaje('text', { body: 'x' }), ...cambio })).toEqual([])
+  })
+
+  test('an answer to our message needs no sender, and a status no recipient', () => {
+    const sinRemitente = (tipo: string, contenido: unknown) => ({
+      ...mensaje(tipo, contenido, { wamid: 'w', inReplyTo: 'wamid.1' }),
+      from: undefined,
+    })
+    expect(leerUno(sinRemitente('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
+      { tipo: 'ubicacion', telefono: null, inReplyTo: 'wamid.1', lat: 14.6 },
+    ])
+    expect(leerUno(sinRemitente('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
+    const fallido = { ...estado('failed', { wamid: 'w', para: '5', error: { code: 131026 } }), recipient_id: undefined }
+    expect(leer(aviso({ statuses: [fallido] }))).toMatchObject([{ providerId: 'w', estado: 'fallido' }])
+  })
+
+  test('each item that cannot be read is reported, but not those of other numbers', () => {
+    let saltados = 0
+    const contar = (cuerpo: unknown) => {
+      saltados = 0
+      readInboundItems(cuerpo, NUMERO, () => saltados++)
+      return saltados
+    }
+    const buena = mensaje('text', { body: 'x' })
+    const malos = {
+      messages: [buena, null!, { ...buena, id: '' }],
+      statuses: [estado('deleted', { wamid: 'w', para: '5' })],
+    }
+    expect([contar(aviso(malos)), contar(aviso(malos, '999')), contar({ object: 'page' })]).toEqual([3, 0, 0])
+  })
+
+  test.each(['deleted', 'warning', 'played', 'toString', '__proto__', ''])(
+    'a status that means nothing to us: %s',
+    (status) => {
+      expect(leer(aviso({ statuses: [estado(status, { wamid: 'w', para: '50255551234' })] }))).toEqual([])
+    },
+  )
+
+  test.each([
+    null,
+    undefined,
+    0,
+    '',
+    'x',
+    [],
+    {},
+    { object: 'page', entry: [] },
+    { object: 'whatsapp_business_account' },
+  ])('garbage: %j', (cuerpo) => expect(readInboundItems(cuerpo, NUMERO)).toEqual([]))
+
+  // --- Properties ---
+
+  const E164 = /^\+[1-9]\d{5,14}$/
+  // One assertion for all: there are hundreds of thousands of values.
+  const esSano = (leido: InboundItem) =>
+    leido.providerId !== '' &&
+    (leido.tipo === 'estado' || (leido.telefono === null ? leido.inReplyTo !== null : E164.test(leido.telefono))) &&
+    !Number.isNaN(leido.en.getTime()) &&
+    Object.values(leido).every((valor) => typeof valor !== 'string' || (valor.isWellFormed() && !valor.includes('\0')))
+  function sano(leidos: InboundItem[]) {
+    expect(leidos.filter((leido) => !esSano(leido))).toEqual([])
+  }
+
+  test('never throws on any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (cuerpo) => sano(readInboundItems(cuerpo, NUMERO))),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('never throws on a real body with anything in place of any of its parts', () => {
+    const cuerpo = aviso({
+      messages: [
+        mensaje('location', { latitude: 14.6, longitude: -90.5, name: 'x', address: 'y' }, { inReplyTo: 'w' }),
+        mensaje('text', { body: 'hola' }),
+        mensaje('interactive', { button_reply: { title: 'Sí' } }),
+      ],
+      statuses: [estado('failed', { wamid: 'w', para: '50255551234', error: { code: 131026, details: 'x' } })],
+    })
+    const caminos: (string | number)[][] = []
+    const recorrer = (valor: unknown, camino: (string | number)[]) => {
+      caminos.push(camino)
+      if (typeof valor === 'object' && valor) {
+        for (const [clave, hijo] of Object.entries(valor)) recorrer(hijo, [...camino, clave])
+      }
+    }
+    recorrer(cuerpo, [])
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...caminos),
+        fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: 'binary' })),
+        (camino, nuevo) => {
+          const copia = { raiz: structuredClone(cuerpo) as unknown }
+          const hasta = ['raiz', ...camino]
+          // biome-ignore lint/suspicious/noExplicitAny: it walks whatever there is
+          const padre = hasta.slice(0, -1).reduce((valor: any, clave) => valor[clave], copia)
+          padre[hasta.at(-1)!] = nuevo
+          sano(readInboundItems(copia.raiz, NUMERO))
+        },
+      ),
+      { numRuns: 3000 },
+    )
+  })
+})

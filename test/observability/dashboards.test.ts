@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { answerWith, useReceivers } from '../webhooks/receiver.ts'
+import { usePrometheus } from './prometheus.ts'
+import { acortar, HAS_PROMETHEUS } from './prometheusServer.ts'
+import { startTransaction } from './promises.ts'
+
+const CARPETA = 'despliegue/observabilidad'
+interface Tablero {
+  title: string
+  uid: string
+  panels: { title: string; targets: { expr: string }[] }[]
+}
+const tableros = readdirSync(CARPETA)
+  .filter((nombre) => nombre.startsWith('tablero-'))
+  .map((nombre) => JSON.parse(readFileSync(join(CARPETA, nombre), 'utf8')) as Tablero)
+const expresiones = tableros.flatMap(({ title, panels }) =>
+  panels.flatMap((panel) => panel.targets.map(({ expr }) => [`${title}: ${panel.title}`, expr] as const)),
+)
+
+describe('the dashboards', () => {
+  it('have names of their own, and no expression that makes up a value', () => {
+    expect(new Set(tableros.map(({ uid }) => uid)).size).toBe(tableros.length)
+    expect(expresiones.filter(([, expr]) => /\bvector\b|\babsent\b/.test(expr))).toEqual([])
+  })
+
+  it('show each metric of the service', () => {
+    const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion/metrics.md', 'utf8')) ?? []
+    const todas = expresiones.map(([, expr]) => expr).join('\n')
+    const nombradas = [...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, nombre]) => nombre!)
+    expect(nombradas.filter((nombre) => !todas.includes(nombre))).toEqual([])
+  })
+})
+
+describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
+  const { entorno, vigilado } = usePrometheus()
+  const nuevoReceptor = useReceivers()
+
+  /** Does once what the dashboards show. */
+  async function usar() {
+    const comercio = await entorno.nuevoComercio()
+    const { url } = await nuevoReceptor(answerWith(204))
+    await comercio.api.webhooks.crear({ url })
+    await createDeliveredGuia(entorno, comercio)
+    await entorno.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
+    const { llave } = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 1 })
+    await hasta(async () => (await entorno.request('GET', '/api/v1/guias', { llave })).status === 429)
+    // A request that waits for a locked table ends with 503.
+    const soltar = await startTransaction(entorno, 'lock table repartidor in access exclusive mode')
+    try {
+      expect((await entorno.operar('GET', '/repartidores')).status).toBe(503)
+    } finally {
+      await soltar()
+    }
+    await comercio.api.guias.crear(buildGuia())
+  }
+
+  it('returns a series', async () => {
+    const vistas = new Set<string>()
+    const faltan = () => expresiones.filter(([, expr]) => !vistas.has(expr))
+    await usar()
+    await hasta(async () => {
+      for (const [, expr] of faltan()) if ((await vigilado.prometheus.series(acortar(expr))) > 0) vistas.add(expr)
+      if (faltan().length > 0) await entorno.request('GET', '/healthz')
+      return faltan().length === 0
+    }).catch(() => expect(faltan()).toEqual([]))
+  })
+})

@@ -1,0 +1,145 @@
+import { EventEmitter } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { identifyRequest } from '../../server/api/http/request.ts'
+import { leerLlave } from '../../server/domain/llaves/llave.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { findCanaries } from '../canaries.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, hasta } from '../factories.ts'
+
+const entorno = useEnvironment()
+/** The line of the request with this id. */
+const lineaDe = (id: string) =>
+  hasta(async () => {
+    const linea = entorno.log.find((una) => una.includes(`"id_solicitud":"${id}"`) && una.includes('"msg":"request"'))
+    return linea === undefined ? undefined : (JSON.parse(linea) as Record<string, unknown>)
+  })
+let serie = 0
+const pedir = async (metodo: string, ruta: string, opciones: { llave?: string; cuerpo?: unknown } = {}) => {
+  const id = `registro-${++serie}`
+  const respuesta = await entorno.request(metodo, ruta, { ...opciones, cabeceras: { 'X-Request-Id': id } })
+  return { ...respuesta, linea: await lineaDe(id) }
+}
+const nombreDe = (llave: string) => `llave_${leerLlave(llave)!.id}`
+
+describe('the line of a request', () => {
+  it('names operation, merchant, key, guide, network, status and duration', async () => {
+    const { llave, comercio } = await entorno.nuevoComercio()
+    const creada = await pedir('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
+    const deTodas = { comercio, modo: 'test', llave: nombreDe(llave), red: '127.0.0.0/24', ms: expect.any(Number) }
+    const { guia } = creada.cuerpo
+    expect(creada.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
+    const leida = await pedir('GET', `/api/v1/guias/${guia}`, { llave })
+    expect(leida.linea).toMatchObject({ ...deTodas, operacion: 'obtenerGuia', metodo: 'GET', status: 200, guia })
+    const cancelada = await pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
+    const otraVez = await pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: {} })
+    expect([cancelada.linea.guia, otraVez.linea.guia]).toEqual([guia, guia])
+  })
+
+  it('names the key of a refused request', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const ajena = `${llave.slice(0, 30)}${llave[30] === 'A' ? 'B' : 'A'}${llave.slice(31)}`
+    const { linea: malEscrita } = await pedir('GET', '/api/v1/guias', { llave: ajena })
+    expect(malEscrita).toMatchObject({ status: 401 })
+    // A text that is not a whole key may be anything, and is not logged.
+    expect(malEscrita).not.toHaveProperty('llave')
+    const { linea: deOtraRuta } = await pedir('GET', '/operaciones/v1/comercios', { llave })
+    expect(deOtraRuta).toMatchObject({ status: 401, llave: nombreDe(llave) })
+    await entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
+    await hasta(async () => (await entorno.request('GET', '/api/v1/cuenta', { llave })).status === 401)
+    const { linea: revocada } = await pedir('GET', '/api/v1/cuenta', { llave })
+    expect(revocada).toMatchObject({ status: 401, llave: nombreDe(llave) })
+  })
+
+  it('names the operator, and has no text that stands in the place of a guide', async () => {
+    const { linea } = await pedir('GET', '/operaciones/v1/guias/Juana-Perez', { llave: entorno.llaveDeOperacion })
+    expect(linea).toMatchObject({ operador: expect.stringMatching(/^op_/), llave: nombreDe(entorno.llaveDeOperacion) })
+    expect(JSON.stringify(linea)).not.toContain('Juana')
+  })
+})
+
+describe('the level of a line', () => {
+  const LEVELS = { 30: 'info', 40: 'warn', 50: 'error' } as Record<number, string>
+
+  /** Ends a request without a service, and returns its line; undefined if it has none. */
+  function endRequest(status: number, writableFinished = true) {
+    const lines: string[] = []
+    const refusals: object[] = []
+    const identify = identifyRequest(
+      {
+        log: createLog('info', { write: (line) => void lines.push(line) }),
+        refusals: { note: (refused: object) => refusals.push(refused) } as never,
+        metrics: { solicitud() {} } as never,
+      },
+      () => 'x',
+    )
+    const res = Object.assign(new EventEmitter(), {
+      statusCode: status,
+      writableFinished,
+      setHeader() {},
+      getHeader: () => undefined,
+    })
+    identify({ method: 'GET', url: '/', headers: {}, ip: '127.0.0.1' } as never, res as never, () => {})
+    res.emit('close')
+    const line = lines.map((one) => JSON.parse(one))[0]
+    return { level: line && LEVELS[line.level], cut: line?.cortada, refused: refusals.length }
+  }
+
+  it.each([
+    [200, 'info'],
+    [404, 'info'],
+    [500, 'error'],
+    [502, 'error'],
+    [503, 'warn'],
+  ])('of a request that ended with %i is %s', (status, level) => {
+    expect(endRequest(status)).toEqual({ level, cut: undefined, refused: 0 })
+  })
+
+  it('says that the client went away, and a 429 is counted instead', () => {
+    expect(endRequest(200, false)).toEqual({ level: 'info', cut: true, refused: 0 })
+    expect(endRequest(429)).toEqual({ level: undefined, cut: undefined, refused: 1 })
+  })
+})
+
+describe('an error in the log', () => {
+  const write = (err: unknown) => {
+    const lines: string[] = []
+    createLog('info', { write: (line) => void lines.push(line) }).error({ err }, 'failed')
+    return lines.join('')
+  }
+
+  it('has its causes, and nothing that PostgreSQL quotes of a row', () => {
+    const detail = 'Key (telefono)=(+50231481676) already exists.'
+    const cause = Object.assign(new Error('third'), { code: '23505', constraint: 'unica', detail, where: detail })
+    const line = write(new Error('first', { cause: new TypeError('second', { cause }) }))
+    expect(JSON.parse(line).err).toMatchObject({
+      mensaje: 'first',
+      causa: { tipo: 'TypeError', mensaje: 'second', causa: { codigo: '23505', constraint: 'unica' } },
+    })
+    expect(findCanaries(line)).toEqual([])
+  })
+
+  it('that is its own cause has an end', () => {
+    const error = new Error('around')
+    error.cause = error
+    expect(write(error).match(/"mensaje":"around"/g)!.length).toBeLessThan(10)
+  })
+})
+
+describe('the canaries', () => {
+  it.each([
+    ['a key', 'guia_test_0123456789ABCDEF'],
+    ['a signing secret', 'whsec_MfKQ9r8GKYqrTwjU'],
+    ['a telephone', 'sent to +50231481676'],
+    ['a mail address', 'to ana.lopez@ejemplo.com.gt'],
+    ['a place', '{"lat":14.71889}'],
+    ['a signature of a link', '/archivos/arch_1?firma=abc'],
+  ])('find %s', (que, texto) => {
+    expect(findCanaries(texto)).toEqual([expect.stringContaining(que)])
+  })
+
+  it('find nothing in the line of a request', async () => {
+    const { linea } = await pedir('GET', '/healthz')
+    expect(findCanaries(JSON.stringify(linea))).toEqual([])
+  })
+})

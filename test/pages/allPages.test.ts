@@ -1,0 +1,194 @@
+// Every page of the service, on a phone, in light and dark: no fault that axe can find.
+import { existsSync, readdirSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Estado } from '../../server/generated/contract/types/index.ts'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { hasBrowser, openContext } from '../browser.ts'
+import { useQuestions } from '../decisiones/questions.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { createTestPersona } from '../equipo/persona.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { createTelefono } from '../mensajeria/channel.ts'
+import { checkWithAxe, evaluateIn } from './inspect.ts'
+
+const entorno = useEnvironment({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
+const { createAskedGuia: preguntada, send: enviar } = useQuestions(entorno)
+
+/** Pages by the folder of `server/pages/` that makes them: a name, and the address below the service. */
+const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = {
+  home: { 'the first page': () => '/', 'an address where nothing is': () => '/no/hay/nada' },
+  tracking: {
+    'a code that can’t be one': () => '/r?guia=no+es',
+    'an unknown code': () => '/r/nada',
+    registered: () => enEstado(),
+    'on its way': () => enEstado('recolectado', 'en_ruta'),
+    'a failed attempt': () => enEstado('recolectado', 'en_ruta', 'intento_fallido'),
+    lost: () => enEstado('recolectado', 'extraviado'),
+    returning: () => enEstado('recolectado', 'en_ruta', 'intento_fallido', 'en_devolucion'),
+    delivered: async () => `/r/${await conPrueba()}`,
+  },
+  verify: {
+    'by a code': () => '/verificar',
+    'an unknown code': () => '/verificar/nada',
+    'no proof': async () => (await enEstado()).replace('/r/', '/verificar/'),
+    'a proof': async () => `/verificar/${await conPrueba()}`,
+  },
+  location: {
+    'an unknown link': () => '/u/nada',
+    'the question': () => enlaceDelLugar(),
+    'a confirmed place': async () => {
+      const enlace = await enlaceDelLugar()
+      await enviar(enlace, { metodo: 'descripcion', referencia: 'Casa azul, frente a la escuela del barrio' })
+      return enlace
+    },
+  },
+  decide: {
+    'an unknown link': () => '/d/nada',
+    'the question': async () => (await preguntada()).enlace,
+    'a decision': async () => {
+      const { enlace } = await preguntada()
+      await enviar(enlace, { eleccion: 'otro_dia' })
+      return enlace
+    },
+  },
+  signIn: {
+    'the address': () => '/entrar',
+    'the code': () => '/entrar/codigo',
+    'an invitation that is none': () => `/invitacion/${'A'.repeat(43)}`,
+  },
+  central: { 'without a session': () => '/central' },
+  courier: { 'signing in': () => '/repartidor' },
+  docs: { 'the documentation': () => '/docs' },
+  console: { 'the console': () => '/docs/consola' },
+  mailbox: { 'the mailbox': () => '/buzon' },
+  ui: { 'the components': () => '/ui' },
+}
+
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio('test')
+})
+
+/** A delivery of an endpoint of the merchant. */
+async function entregaDeWebhook(webhook: string): Promise<string> {
+  const { guia } = await comercio.api.guias.crear(buildGuia())
+  return `avi_${webhook.slice(3)}_${guia}_1`
+}
+
+async function enEstado(...estados: Estado[]): Promise<string> {
+  const { guia } = await comercio.api.guias.crear(buildGuia())
+  for (const estado of estados) {
+    const motivo = {
+      intento_fallido: 'destinatario_ausente',
+      en_devolucion: 'destinatario_rechaza',
+      extraviado: 'otro',
+    }
+    const suyo = motivo[estado as keyof typeof motivo]
+    await comercio.api.simulador.avanzar(guia, { estado, ...(suyo ? { motivo: suyo } : {}) } as never)
+  }
+  return `/r/${guia}`
+}
+
+async function conPrueba(): Promise<string> {
+  const { guia } = await createDeliveredGuia(entorno, comercio)
+  await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
+  return guia
+}
+
+async function enlaceDelLugar(): Promise<string> {
+  const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
+  await hasta(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
+  const buzon = await (await fetch(`${entorno.url}/buzon`)).text()
+  return `/u/${/u\/([\w-]{22})/.exec(buzon)![1]}`
+}
+
+it('names every page that the service has', () => {
+  const carpeta = new URL('../../server/pages/', import.meta.url)
+  // `/mcp` serves programs.
+  const rutas = readdirSync(carpeta).filter((una) => una !== 'mcp' && existsSync(new URL(`${una}/route.ts`, carpeta)))
+  expect(Object.keys(PAGINAS).sort()).toEqual(rutas.sort())
+})
+
+describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => {
+  let pagina: Page
+  afterAll(() => pagina?.context().close())
+
+  async function revisar(nombre: string): Promise<void> {
+    await checkWithAxe(pagina, nombre)
+    expect(await evaluateIn(pagina, 'document.documentElement.scrollWidth'), nombre).toBeLessThanOrEqual(360)
+  }
+
+  async function abrir(direccion: string): Promise<void> {
+    await pagina?.context().close()
+    const contexto = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
+    pagina = await contexto.newPage()
+    await pagina.goto(entorno.url + direccion, { waitUntil: 'networkidle' })
+  }
+
+  it.each(
+    Object.entries(PAGINAS).flatMap(([carpeta, unas]) =>
+      Object.entries(unas).map(([nombre, direccion]) => [carpeta, nombre, direccion] as const),
+    ),
+  )('has no fault that axe finds (%s, %s)', async (carpeta, nombre, direccion) => {
+    await abrir(await direccion())
+    await revisar(`${carpeta}, ${nombre}`)
+  })
+
+  it('has no fault that axe finds (central)', async () => {
+    const { cookie, persona } = await createTestPersona(entorno)
+    const [name = '', value = ''] = cookie.split('=')
+    const { operador } = (await entorno.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo
+    const guia = (await enEstado('recolectado', 'en_ruta', 'intento_fallido')).replace('/r/', '')
+    const conPruebas = await conPrueba()
+    const deComercio = `/central/comercios/${comercio.comercio}`
+    const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
+    const entrega = await entregaDeWebhook(webhook)
+    const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    await entorno.operar('POST', '/asignaciones', { guias: [guia], repartidor })
+    await abrir('/')
+    await pagina.context().addCookies([{ name, value, url: entorno.url }])
+    for (const direccion of [
+      '/central',
+      '/central/reparto',
+      `/central/reparto/${repartidor}`,
+      '/central/reparto/asignar?estado=intento_fallido&cuales=todas',
+      '/central/guias',
+      '/central/guias?q=nadie',
+      `/central/guias/${guia}`,
+      `/central/guias/${conPruebas}`,
+      '/central/avisos',
+      `/central/varias?accion=reintentar&guia=${guia}`,
+      '/central/varias',
+      '/central/nada',
+      '/central/comercios',
+      '/central/comercios?texto=%25',
+      '/central/comercios/nuevo',
+      deComercio,
+      `${deComercio}/webhooks`,
+      `${deComercio}/webhooks/${webhook}`,
+      `${deComercio}/webhooks/${webhook}/${entrega}`,
+      `${deComercio}/bitacora`,
+      '/central/equipo?espera=invitar',
+      `/central/equipo/${persona}`,
+      '/central/equipo/sistemas',
+      '/central/equipo/servicio',
+      `/central/equipo/sistemas/${operador}`,
+      '/central/equipo/repartidores',
+    ]) {
+      await pagina.goto(entorno.url + direccion, { waitUntil: 'networkidle' })
+      for (const cerrada of await pagina.locator('summary').all()) await cerrada.click()
+      await revisar(`central, ${direccion}`)
+    }
+  })
+
+  it('has no fault that axe finds (repartidor, the first screen)', async () => {
+    const { codigo } = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+    await abrir('/repartidor')
+    await pagina.getByLabel('Su código de repartidor').fill(codigo)
+    await pagina.getByRole('button', { name: 'Entrar' }).click()
+    await pagina.getByLabel('Su código de repartidor').waitFor({ state: 'detached' })
+    await pagina.getByRole('heading', { level: 1 }).waitFor()
+    await revisar('repartidor, first screen')
+  })
+})

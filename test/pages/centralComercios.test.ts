@@ -1,0 +1,330 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { KEY_ACTIONS, MERCHANT_ACTIONS } from '../../server/pages/central/merchantActions.ts'
+import { hasBrowser, openContext } from '../browser.ts'
+import type { Comercio } from '../environment.ts'
+import { createCorreoAddress, createTestPersona, findPendingCorreo, type TestPersona } from '../equipo/persona.ts'
+import { buildGuia } from '../factories.ts'
+import { buildAvisoCode, terminada, useWebhooks } from '../webhooks/webhooks.ts'
+import { useOffice } from './office.ts'
+
+const { entorno, nuevo } = useWebhooks()
+const { createBrowserOf: navegadorDe, perform: hacer, performLate: hacerTarde } = useOffice(entorno)
+let ana: TestPersona
+beforeAll(async () => {
+  ana = await createTestPersona(entorno)
+})
+
+const crear = async (nombre = 'Tienda La Ceiba') =>
+  (await entorno.operar('POST', '/comercios', { nombre, pais: 'GT' })).cuerpo.comercio as string
+const leer = async (comercio: string) => (await entorno.operar('GET', `/comercios/${comercio}`)).cuerpo
+const paginaDe = (comercio: string) => `/central/comercios/${comercio}`
+const llavesDe = async (comercio: string) => (await entorno.operar('GET', `/comercios/${comercio}/llaves`)).cuerpo.datos
+const estadoCon = async (llave: string) => (await entorno.request('GET', '/api/v1/cuenta', { llave })).status
+
+/** For each setting: what is filled in, what the merchant is afterwards, and a value that is refused, with its field. */
+const AJUSTES: Record<string, [Record<string, string>, object, Record<string, string>]> = {
+  datos: [
+    { nombre: 'Otra', pais: '', estricto: 'si' },
+    { nombre: 'Otra', pais: null, estricto: true },
+    { nombre: ' ' },
+  ],
+  ritmos: [{ solicitudes: '10', guias: '20' }, { ritmos: { solicitudes: 10, guias: 20 } }, { guias: 'muchas' }],
+  evidencia: [
+    { fotos_minimas: '3', firma: 'opcional', documento: 'no' },
+    { evidencia: { fotos_minimas: 3, firma: 'opcional', documento: 'no' } },
+    { fotos_minimas: '11' },
+  ],
+  intentos: [
+    { maximos: '2', dias_entre: '0', dias_para_decidir: '4', al_vencer: 'esperar', destinatario_decide: 'si' },
+    {
+      politica_de_intentos: {
+        maximos: 2,
+        dias_entre: 0,
+        dias_para_decidir: 4,
+        al_vencer: 'esperar',
+        destinatario_decide: true,
+      },
+    },
+    { maximos: '21' },
+  ],
+}
+
+describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (accion, [campos, despues, mal]) => {
+  it('changes its settings and says so', async () => {
+    const comercio = await crear()
+    const { respuesta } = await hacer(ana, paginaDe(comercio), { accion, ...campos })
+    expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}${paginaDe(comercio)}?hecho=${accion}` })
+    expect(await leer(comercio)).toMatchObject(despues)
+    const { texto } = await navegadorDe(ana).visit(`${paginaDe(comercio)}?hecho=${accion}`)
+    expect(texto).toContain(MERCHANT_ACTIONS[accion]!.done)
+  })
+
+  it('keeps what was typed when the service refuses it, and says what is wrong beside its field', async () => {
+    const comercio = await crear()
+    const antes = await leer(comercio)
+    const { respuesta } = await hacer(ana, paginaDe(comercio), { accion, ...campos, ...mal })
+    const [[campo, valor]] = Object.entries(mal) as [[string, string]]
+    expect(respuesta.status).toBe(422)
+    expect(respuesta.texto).toContain(`id="error-${accion}-${campo}"`)
+    expect(respuesta.texto).toContain(`value="${valor.trim()}"`)
+    expect(await leer(comercio)).toEqual(antes)
+  })
+
+  it('is neither offered nor done without scope «administrar»', async () => {
+    const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    const comercio = await crear()
+    const antes = await leer(comercio)
+    expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
+    expect((await hacer(bea, paginaDe(comercio), { accion, ...campos })).respuesta.status).toBe(403)
+    expect(await leer(comercio)).toEqual(antes)
+  })
+})
+
+describe('the list of merchants', () => {
+  it('finds a merchant by its name, page by page', async () => {
+    const { visit: ir } = navegadorDe(ana)
+    const nuevos = []
+    for (let i = 0; i < 51; i++) nuevos.push(await crear(`Librería ${i} El Árbol`))
+    const codigos = (texto: string) =>
+      [...texto.matchAll(/central\/comercios\/(com_[0-9A-Z]{12})"/g)].map(([, uno]) => uno)
+    const primera = await ir('/central/comercios?texto=arbol')
+    const siguiente = /href="[^"]*(\/central\/comercios\?[^"]*cursor=[^"]+)"/.exec(primera.texto)![1]!
+    const segunda = await ir(siguiente.replaceAll('&amp;', '&'))
+    expect([...codigos(primera.texto), ...codigos(segunda.texto)]).toEqual(nuevos.toReversed())
+    expect((await ir('/central/comercios?texto=nadie')).texto).toContain('No hay ninguno')
+    const mal = await ir('/central/comercios?texto=%25')
+    expect([mal.status, mal.texto]).toEqual([422, expect.stringContaining('role="alert"')])
+  })
+
+  it('offers a new merchant only to whoever may create one', async () => {
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
+    expect((await navegadorDe(ana).visit('/central/comercios')).texto).toContain('Nuevo comercio')
+    expect((await navegadorDe(bea).visit('/central/comercios')).texto).not.toContain('Nuevo comercio')
+    expect((await navegadorDe(bea).visit('/central/comercios/nuevo')).status).toBe(404)
+  })
+
+  it.each(['com_000000000000', 'x', 'nuevo/x', 'com_000000000000/webhooks'])(
+    'says that «%s» is not there',
+    async (ruta) => {
+      expect((await navegadorDe(ana).visit(`/central/comercios/${ruta}`)).status).toBe(404)
+    },
+  )
+})
+
+describe('a new merchant', () => {
+  const NUEVO = '/central/comercios/nuevo'
+  const llamados = async (nombre: string) =>
+    (await entorno.operar('GET', `/comercios?texto=${encodeURIComponent(nombre)}`)).cuerpo.datos
+
+  it('is created with the invitation of its first person', async () => {
+    const { visit: ir } = navegadorDe(ana)
+    const correo = createCorreoAddress()
+    const hecho = await ir(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
+    const [{ comercio, pais }] = await llamados('Zapatería Uno')
+    expect([hecho.destino, pais]).toEqual([`${entorno.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
+    expect((await findPendingCorreo(entorno, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
+    expect((await ir(hecho.destino!)).texto).toContain('la invitación va en camino')
+  })
+
+  it('is created without a person', async () => {
+    const { a } = await navegadorDe(ana).visit(NUEVO, { nombre: 'Zapatería Dos', pais: '', correo: '', persona: '' })
+    const [{ comercio, pais }] = await llamados('Zapatería Dos')
+    expect([a, pais]).toEqual([paginaDe(comercio), null])
+  })
+
+  it('is created, and its page says that the invitation was refused and lets it be sent again', async () => {
+    const { visit: ir } = navegadorDe(ana)
+    const { status, texto } = await ir(NUEVO, { nombre: 'Zapatería Tres', pais: 'GT', correo: 'eva', persona: 'Eva' })
+    const [{ comercio }] = await llamados('Zapatería Tres')
+    expect(status).toBe(422)
+    for (const dicho of [
+      'pero la invitación no salió',
+      'id="error-invitar-correo"',
+      'value="eva"',
+      `action="../../${paginaDe(comercio).slice(1)}"`,
+    ])
+      expect(texto).toContain(dicho)
+  })
+
+  it('is not created when its person could not be invited without a proof of presence', async () => {
+    const bea = await createTestPersona(entorno)
+    await hacerTarde(bea)
+    const { visit: ir } = navegadorDe(bea)
+    expect((await ir(NUEVO)).texto).toContain('cuenta/presencia?volver=%2Fcentral%2Fcomercios%2Fnuevo%3Fconfirmado%3D1')
+    const { status, texto } = await ir(NUEVO, {
+      nombre: 'Zapatería Cuatro',
+      pais: 'GT',
+      correo: 'e@x.gt',
+      persona: 'Eva',
+    })
+    expect([status, texto]).toEqual([403, expect.stringContaining('Todavía no se creó nada')])
+    expect(await llamados('Zapatería Cuatro')).toEqual([])
+  })
+})
+
+describe('the keys of a merchant', () => {
+  const nueva = { accion: 'llave', modo: 'test', leerGuias: 'si', vence_en: '', redes: '' }
+  /** Creates a key on the page. Returns the text that is shown once. */
+  async function crearLlave(comercio: string, mas: Record<string, string> = {}) {
+    const { respuesta } = await hacer(ana, paginaDe(comercio), { ...nueva, ...mas })
+    expect(respuesta.status).toBe(200)
+    return /id="secreto">([^<]+)</.exec(respuesta.texto)![1]!
+  }
+
+  it('are shown once, with the scopes, the end and the networks that were chosen', async () => {
+    const comercio = await crear()
+    const llave = await crearLlave(comercio, {
+      vence_en: '2126-11-30',
+      redes: '203.0.113.0/24, 2001:db8::/48',
+      escribirGuias: 'si',
+    })
+    const [creada] = await llavesDe(comercio)
+    expect(creada).toMatchObject({
+      modo: 'test',
+      alcances: ['guias:leer', 'guias:escribir'],
+      vence_en: '2126-12-01T05:59:59.000Z',
+      redes: ['203.0.113.0/24', '2001:db8::/48'],
+    })
+    const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
+    expect([texto.includes(creada.id), texto.includes(llave)]).toEqual([true, false])
+    const sinPermisos = await hacer(ana, paginaDe(comercio), { ...nueva, leerGuias: '', vence_en: 'ayer' })
+    expect(sinPermisos.respuesta.status).toBe(422)
+    for (const campo of ['alcances', 'vence_en'])
+      expect(sinPermisos.respuesta.texto).toContain(`id="error-llave-${campo}"`)
+  })
+
+  it('are rotated and revoked', async () => {
+    const comercio = await crear()
+    const llave = await crearLlave(comercio)
+    const [{ id: cual }] = await llavesDe(comercio)
+    const rotada = await hacer(ana, paginaDe(comercio), { accion: 'rotar', cual, solapamiento_horas: '1' })
+    const otra = /id="secreto">([^<]+)</.exec(rotada.respuesta.texto)![1]!
+    expect(await Promise.all([llave, otra].map(estadoCon))).toEqual([200, 200])
+    const { respuesta } = await hacer(ana, paginaDe(comercio), { accion: 'revocar', cual })
+    expect(respuesta.a).toBe(paginaDe(comercio))
+    expect((await llavesDe(comercio)).find(({ id }: { id: string }) => id === cual).revocado_en).not.toBeNull()
+    expect((await navegadorDe(ana).visit(paginaDe(comercio))).texto).toContain('Las que ya no valen (1)')
+  })
+
+  it.each(Object.keys(KEY_ACTIONS))('take no «%s» for the key of another merchant', async (accion) => {
+    const [uno, otro] = [await crear(), await crear()]
+    await crearLlave(uno)
+    const [{ id: cual }] = await llavesDe(uno)
+    expect((await hacer(ana, paginaDe(otro), { accion, cual, solapamiento_horas: '0' })).respuesta.status).toBe(400)
+    expect((await llavesDe(uno))[0]).toMatchObject({ revocado_en: null, vence_en: null })
+  })
+
+  it('ask for a proof of presence, and are not for whoever does not administer', async () => {
+    const comercio = await crear()
+    const [tarde, bea] = [await createTestPersona(entorno), await createTestPersona(entorno, { alcances: ['ver'] })]
+    await hacerTarde(tarde)
+    const { respuesta } = await hacer(tarde, paginaDe(comercio), nueva)
+    expect([respuesta.status, respuesta.texto]).toEqual([
+      403,
+      expect.stringContaining(`cuenta/presencia?volver=${encodeURIComponent(paginaDe(comercio))}`),
+    ])
+    expect(
+      (await hacer(bea, paginaDe(comercio), { accion: 'revocar', cual: 'llave_000000000000' })).respuesta.status,
+    ).toBe(403)
+    expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain('Llaves')
+    expect(await llavesDe(comercio)).toEqual([])
+  })
+})
+
+describe('the persons of a merchant', () => {
+  it('are invited, get other scopes, and are removed', async () => {
+    const comercio = await crear()
+    const correo = createCorreoAddress()
+    const invitada = await hacer(ana, paginaDe(comercio), { accion: 'invitar', correo, nombre: 'Eva', lectura: 'si' })
+    expect(invitada.respuesta.a).toBe(paginaDe(comercio))
+    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
+    const eva = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
+    const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
+    for (const dicho of [eva.correo, 'Puede lectura', 'entró el']) expect(texto).toContain(dicho)
+    const cual = eva.membresia
+    const de = async () => (await entorno.operar('GET', `/personas?ambito=${comercio}`)).cuerpo.datos
+    await hacer(ana, paginaDe(comercio), { accion: 'permisos', cual, despacho: 'si', cobros: 'si' })
+    expect((await de())[0].membresias).toMatchObject([{ alcances: ['despacho', 'cobros'] }])
+    const sinNada = await hacer(ana, paginaDe(comercio), { accion: 'permisos', cual })
+    expect([sinNada.respuesta.status, sinNada.respuesta.texto]).toEqual([
+      422,
+      expect.stringContaining(`id="error-permisos-${cual}-alcances"`),
+    ])
+    await hacer(ana, paginaDe(comercio), { accion: 'quitar', cual })
+    expect(await de()).toEqual([])
+  })
+})
+
+describe('the webhooks of a merchant', () => {
+  const enviosDe = ({ comercio }: Comercio, webhook: string) => `${paginaDe(comercio)}/webhooks/${webhook}`
+
+  it('are shown with their deliveries, and one is sent again, once for a form', async () => {
+    const { api, comercio, webhook, receptor } = await nuevo()
+    const { guia } = await api.guias.crear(buildGuia())
+    const aviso = buildAvisoCode(webhook, guia)
+    await terminada(api, webhook, aviso)
+    const { visit: ir } = navegadorDe(ana)
+    expect((await ir(`${paginaDe(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
+    const envios = enviosDe(comercio, webhook)
+    expect((await ir(`${envios}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
+    expect((await ir(`${envios}?estado=fallido`)).texto).toContain('No hay ninguno')
+    expect((await ir(`${envios}?estado=perdida`)).status).toBe(422)
+    const { respuesta, send: enviar } = await hacer(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
+    expect(respuesta.destino).toBe(`${entorno.url}${envios}/${aviso}?hecho=reenviar`)
+    await terminada(api, webhook, aviso, 2)
+    await enviar()
+    expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(2)
+    expect(receptor.recibidos.filter(({ id }) => id === `evt_${guia}_1`)).toHaveLength(2)
+    const { texto } = await ir(`${envios}/${aviso}?hecho=reenviar`)
+    for (const dicho of ['Va a salir otra vez.', 'Intentos', `evt_${guia}_1`]) expect(texto).toContain(dicho)
+  })
+
+  it('are not sent again without scope «operar», nor for another merchant', async () => {
+    const { api, comercio, webhook } = await nuevo()
+    const { guia } = await api.guias.crear(buildGuia())
+    const aviso = buildAvisoCode(webhook, guia)
+    await terminada(api, webhook, aviso)
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
+    const ruta = `${enviosDe(comercio, webhook)}/${aviso}`
+    expect((await navegadorDe(bea).visit(ruta)).texto).not.toContain('value="reenviar"')
+    expect((await hacer(bea, ruta, { accion: 'reenviar' })).respuesta.status).toBe(403)
+    expect((await hacer(ana, ruta, { accion: 'borrar' })).respuesta.status).toBe(400)
+    const otro = await crear()
+    expect((await navegadorDe(ana).visit(`${paginaDe(otro)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
+    expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(1)
+  })
+})
+
+describe('the audit record of a merchant', () => {
+  it('names who did what, and is found by what was done', async () => {
+    const comercio = await crear()
+    await hacer(ana, paginaDe(comercio), { accion: 'ritmos', solicitudes: '7', guias: '7' })
+    const { visit: ir } = navegadorDe(ana)
+    const ruta = `${paginaDe(comercio)}/bitacora`
+    const { texto } = await ir(ruta)
+    for (const dicho of ['cambiarComercio', 'crearComercio', 'Ana Pérez', ana.persona]) expect(texto).toContain(dicho)
+    const filtrada = await ir(`${ruta}?accion=crearComercio`)
+    expect(filtrada.texto).not.toContain('cambiarComercio')
+    expect((await ir(`${ruta}?accion=nada`)).texto).toContain('No hay nada')
+    const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    expect((await navegadorDe(bea).visit(ruta)).status).toBe(404)
+  })
+})
+
+describe.skipIf(!hasBrowser)('the program of the office', () => {
+  it('copies a new key', async () => {
+    const comercio = await crear()
+    const contexto = await openContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const [name = '', value = ''] = ana.cookie.split('=')
+    await contexto.addCookies([{ name, value, url: entorno.url }])
+    const pagina = await contexto.newPage()
+    await pagina.goto(entorno.url + paginaDe(comercio))
+    await pagina.locator('summary', { hasText: 'Crear una llave' }).click()
+    await pagina.getByRole('button', { name: 'Crear una llave' }).click()
+    await pagina.getByRole('button', { name: 'Copiar' }).click()
+    await pagina.getByText('Copiado.').waitFor()
+    const copiada = String(await pagina.evaluate('navigator.clipboard.readText()'))
+    expect(await estadoCon(copiada)).toBe(200)
+    await contexto.close()
+  })
+})

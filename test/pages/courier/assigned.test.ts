@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../../browser.ts'
+import { useEnvironment } from '../../environment.ts'
+import { buildGuia, hasta } from '../../factories.ts'
+import {
+  checkWindow,
+  createTestRepartidor,
+  dar,
+  dumpPhoneDatabase,
+  enlace,
+  evaluateOnPhone,
+  goHome,
+  groupCode,
+  locateButton,
+  openGuiaPage,
+  openPhone,
+  pagina,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  signInOnPage,
+  usePhone,
+} from './phone.ts'
+
+usePhone(useEnvironment({}, () => ({ COURIER_REACH: 'asignado' })))
+
+const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12', contenido: 'Zapatos' }
+const nueva = async (municipio: string) =>
+  (await phoneComercio.api.guias.crear(buildGuia({ ...PERSONA, municipio }))).guia
+const asignar = (guias: string[], { repartidor }: { repartidor: string }) =>
+  phoneEnvironment.operar('POST', '/asignaciones', { guias, repartidor })
+const municipios = () =>
+  evaluateOnPhone<string[]>(`[...document.querySelectorAll('.municipio summary')].map((s) => s.textContent)`)
+/** Two minutes later the page lists again what the courier has. */
+const masTarde = () =>
+  evaluateOnPhone(
+    `(() => { const antes = Date.now.bind(Date); Date.now = () => antes() + 121000; dispatchEvent(new Event('online')) })()`,
+  )
+
+describe.skipIf(!hasBrowser)('what is assigned to the courier', () => {
+  it('is on the phone after signing in, by municipality, also without coverage, and without the people', async () => {
+    const yo = await createTestRepartidor()
+    const [mixco, otra, chinautla] = [await nueva('Mixco'), await nueva('Mixco'), await nueva('Chinautla')]
+    await asignar([mixco, otra, chinautla], yo)
+    await openPhone()
+    await signInOnPage(yo.codigo)
+    await pagina.getByRole('heading', { name: 'Asignados (3)' }).waitFor()
+    expect(await municipios()).toEqual(['Chinautla (1)', 'Mixco (2)'])
+    await checkWindow('asignados')
+    await phoneContext.setOffline(true)
+    await pagina.getByText('Mixco (2)').tap()
+    for (const guia of [mixco, otra]) await enlace(groupCode(guia)).waitFor()
+    await pagina.goto(`${new URL(pagina.url()).href.split('#')[0]}#/mas`)
+    await goHome()
+    await pagina.getByRole('heading', { name: 'Asignados (3)' }).waitFor()
+    const guardado = await dumpPhoneDatabase()
+    expect(guardado).toContain(chinautla)
+    for (const dato of [...Object.values(PERSONA), '31481676']) expect(guardado).not.toContain(dato)
+  })
+
+  it('shows where it goes once the courier takes it, and is then in the list of stops', async () => {
+    const yo = await createTestRepartidor()
+    const guia = await nueva('Mixco')
+    await asignar([guia], yo)
+    await openPhone()
+    await signInOnPage(yo.codigo)
+    await pagina.getByText('Mixco (1)').tap()
+    await enlace(groupCode(guia)).tap()
+    await pagina.getByText('No la lleva nadie. A quién va y adónde se ve al tomarla.').waitFor()
+    await pagina.getByText('Mixco', { exact: true }).waitFor()
+    await checkWindow('asignada')
+    await dar(guia, 'Recoger el paquete')
+    await goHome()
+    await pagina.getByText('5a avenida norte 12').first().waitFor()
+    expect(await pagina.getByRole('heading', { name: /^Asignados/ }).count()).toBe(0)
+  })
+
+  it('changes while the page is open: what is reassigned disappears, unless the courier carries it', async () => {
+    const [yo, otro] = [await createTestRepartidor(), await createTestRepartidor('Ana Pérez')]
+    const [libre, tomada, despues] = [await nueva('Mixco'), await nueva('Mixco'), await nueva('Palencia')]
+    await asignar([libre, tomada], yo)
+    await openPhone()
+    await signInOnPage(yo.codigo)
+    await pagina.getByRole('heading', { name: 'Asignados (2)' }).waitFor()
+    await openGuiaPage(libre)
+    await pagina.getByText('Mixco', { exact: true }).waitFor()
+    await dar(tomada, 'Recoger el paquete')
+    await hasta(async () => (await phoneEnvironment.operar('GET', `/guias/${tomada}`)).cuerpo.estado === 'recolectado')
+    await asignar([libre, tomada], otro)
+    await asignar([despues], yo)
+    await goHome()
+    await masTarde()
+    await pagina.getByText('Palencia (1)').waitFor()
+    expect(await municipios()).toEqual(['Palencia (1)'])
+    await pagina.getByText('5a avenida norte 12').first().waitFor()
+    await hasta(
+      async () => (await evaluateOnPhone<number>(`document.querySelectorAll('[href$="${libre}"]').length`)) === 0,
+    )
+    await pagina.goto(`${pagina.url().split('#')[0]}#/buscar`)
+    await pagina.getByRole('heading', { name: 'Buscar' }).waitFor()
+    await hasta(async () => (await evaluateOnPhone<number>(`document.querySelectorAll('.lista li').length`)) === 1)
+  })
+})
+
+describe.skipIf(!hasBrowser)('a guide that is not assigned to the courier', () => {
+  it('says what to do, offers no step, and opens once it is assigned', async () => {
+    const yo = await createTestRepartidor()
+    const guia = await nueva('Mixco')
+    await openPhone()
+    await signInOnPage(yo.codigo)
+    await openGuiaPage(guia)
+    await pagina.getByText('Se abre cuando la central se la asigne.').waitFor()
+    await pagina.getByText('No la tiene asignada').waitFor()
+    expect(await pagina.getByRole('navigation').count()).toBe(0)
+    await checkWindow('sin-asignar')
+    await asignar([guia], yo)
+    await masTarde()
+    await enlace('Recoger el paquete').waitFor()
+  })
+
+  it('keeps a scan without coverage on the phone, with the reason', async () => {
+    const yo = await createTestRepartidor()
+    const guia = await nueva('Mixco')
+    await openPhone()
+    await signInOnPage(yo.codigo)
+    await phoneContext.setOffline(true)
+    await openGuiaPage(guia)
+    await enlace('Recoger el paquete').tap()
+    await locateButton('Registrar').tap()
+    await pagina.locator('.palomita').waitFor()
+    await phoneContext.setOffline(false)
+    await pagina.goto(`${pagina.url().split('#')[0]}#/hoy`)
+    await pagina.locator('.atencion a').tap()
+    await pagina.getByText('No tiene asignada esta guía. Pida a la central que se la asigne').waitFor()
+  })
+})

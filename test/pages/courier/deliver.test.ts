@@ -1,0 +1,265 @@
+import sharp from 'sharp'
+import { describe, expect, it } from 'vitest'
+import { fotoTime } from '../../../server/pages/courier/browser/time.ts'
+import { createGuiaOnRoute } from '../../archivos/images.ts'
+import { hasBrowser } from '../../browser.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import {
+  checkWindow,
+  countDarkPixels,
+  createColorFoto,
+  createTestRepartidor,
+  drawFirma,
+  dumpPhoneDatabase,
+  enlace,
+  evaluateOnPhone,
+  expectOccurredBetween,
+  failIntento,
+  fillEntrega,
+  goHome,
+  locateButton,
+  openGuiaPage,
+  openPhone,
+  pagina,
+  phoneBridge,
+  phoneComercio,
+  phoneEnvironment,
+  readPrueba,
+  readShortEventoTypes,
+  registerAsOperador,
+  signInOnPage,
+  tapSendNow,
+  titulo,
+  usePhone,
+} from './phone.ts'
+
+usePhone()
+
+describe('the time of a photo', () => {
+  it('is that of its file, unless it lies in the future', async () => {
+    const tomada = (lastModified: number) => fotoTime(new File(['una foto'], 'foto.jpg', { lastModified }))
+    const antes = Date.now() - 60_000
+    expect(await tomada(antes)).toBe(new Date(antes).toISOString())
+    expect(await tomada(Date.now() + 86_400_000)).toBeNull()
+  })
+})
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  it('delivers with photos, a signature and the place', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const { guia } = await phoneComercio.api.guias.crear(buildGuia({ destinatario: 'María López' }))
+    for (const estado of ['recolectado', 'en_ruta']) await registerAsOperador(guia, { estado, repartidor })
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    await enlace('Entregar').tap()
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('Tome una foto por lo menos.').waitFor()
+    await pagina.getByText('Escriba quién recibió.').waitFor()
+    const entrada = pagina.locator('input[type=file]')
+    const grande = await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#3a6' } })
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer()
+    await entrada.setInputFiles({ name: 'grande.jpg', mimeType: 'image/jpeg', buffer: grande })
+    await pagina.getByAltText('Foto 1').waitFor()
+    await entrada.setInputFiles(await createColorFoto('#36c'))
+    await pagina.getByAltText('Foto 2').waitFor()
+    await entrada.setInputFiles(await createColorFoto('#c63'))
+    await pagina.getByAltText('Foto 3').waitFor()
+    await locateButton('Quitar la foto 2').tap()
+    expect(await pagina.locator('.fotos img').count()).toBe(2)
+    await locateButton('María López').tap()
+    await expect.poll(() => pagina.getByLabel('Quién es').inputValue()).toBe('destinatario')
+    await pagina.getByLabel('Documento').fill('2456 78901 0101')
+    await drawFirma()
+    const tinta = await countDarkPixels()
+    expect(tinta).toBeGreaterThan(0.002)
+    await locateButton('Deshacer').tap()
+    expect(await countDarkPixels()).toBeLessThan(tinta)
+    await drawFirma()
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    await checkWindow('entregar')
+    // Turned: nothing of it is lost.
+    const antes = await countDarkPixels()
+    await pagina.setViewportSize({ width: 740, height: 360 })
+    await expect.poll(() => evaluateOnPhone('document.querySelector("canvas.firma").clientWidth')).toBeGreaterThan(500)
+    await expect.poll(async () => Math.abs((await countDarkPixels()) - antes) / antes).toBeLessThan(0.35)
+    await pagina.setViewportSize({ width: 360, height: 740 })
+    // The camera's own app pushed the page out of memory.
+    await pagina.reload()
+    await pagina.getByAltText('Foto 2').waitFor()
+    expect(await pagina.getByLabel('Nombre').inputValue()).toBe('María López')
+    expect(await countDarkPixels()).toBeGreaterThan(0.002)
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    const momento = Date.now()
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    const hecho = Date.now()
+    await hasta(async () => (await readPrueba(guia)).status === 200)
+    const { cuerpo } = await readPrueba(guia)
+    expect(cuerpo).toMatchObject({
+      recibido_por: { nombre: 'María López', documento: '2456 78901 0101', relacion: 'destinatario' },
+      lat: 14.7189,
+      lng: -90.6442,
+      precision_m: 8,
+    })
+    expectOccurredBetween(cuerpo.entregado_en, momento, hecho)
+    // Upright, and no larger than has to be sent.
+    expect(cuerpo.fotos.map(({ ancho, alto }: { ancho: number; alto: number }) => [ancho, alto])).toEqual([
+      [1_920, 2_560],
+      [640, 480],
+    ])
+    const firmada = await sharp(
+      await (await fetch(cuerpo.firma.url.replace(/^https?:\/\/[^/]+/, phoneEnvironment.url))).arrayBuffer(),
+    )
+      .greyscale()
+      .stats()
+    expect(firmada.channels[0]!.min).toBeLessThan(100)
+    await pagina.getByText('Entregado').waitFor()
+    // Nothing of the person is left on the phone.
+    await expect.poll(() => dumpPhoneDatabase()).not.toMatch(/María|2456 78901|\+502/)
+    expect(
+      await evaluateOnPhone(
+        'new Promise((r) => { const o = indexedDB.open("repartidor"); o.onsuccess = () => { const q = o.result.transaction("imagenes").objectStore("imagenes").count(); q.onsuccess = () => r(q.result) } })',
+      ),
+    ).toBe(0)
+  })
+
+  it('delivers without a place where the phone may not tell it', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone({ permissions: [] })
+    await signInOnPage(codigo)
+    await fillEntrega(guia)
+    await pagina.getByText('Sin permiso para ver dónde está').waitFor()
+    await locateButton('Confirmar la entrega').tap()
+    await hasta(async () => (await readPrueba(guia)).status === 200)
+    expect((await readPrueba(guia)).cuerpo).toMatchObject({ lat: null, lng: null, firma: null })
+  })
+
+  it('names the photo that was refused, and sends the delivery once it is corrected', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(guia, { firmar: true })
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    const entrada = pagina.locator('input[type=file]')
+    await entrada.setInputFiles({ name: 'x.heic', mimeType: 'image/heic', buffer: Buffer.from('nada') })
+    await pagina.getByText('no pudo leer esa foto').waitFor()
+    await entrada.setInputFiles({ name: 'x.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('tampoco') })
+    await expect.poll(() => pagina.locator('.fotos li').count()).toBe(2)
+    const momento = Date.now()
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('El servicio no aceptó').waitFor()
+    const hecho = Date.now()
+    await enlace('Vea por qué').tap()
+    await pagina.getByText('(la foto 2)').waitFor()
+    await checkWindow('foto-mala')
+    await locateButton('Corregir').tap()
+    await pagina.getByText('Corrige la entrega de las').waitFor()
+    expect(await pagina.getByLabel('Nombre').inputValue()).toBe('María López')
+    await locateButton('Quitar la foto 2').tap()
+    await locateButton('Confirmar la entrega').tap()
+    await hasta(async () => (await readPrueba(guia)).status === 200)
+    // Who signed is gone by now: neither that nor the place is asked for again.
+    expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {}, lat: 14.7189, precision_m: 8 })
+    expectOccurredBetween((await readPrueba(guia)).cuerpo.entregado_en, momento, hecho)
+  })
+
+  it('loses no photo when a delivery comes back while another try is half filled in', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(guia)
+    const entrada = pagina.locator('input[type=file]')
+    await entrada.setInputFiles({ name: 'x.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('no es') })
+    await expect.poll(() => pagina.locator('.fotos li').count()).toBe(2)
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('El servicio no aceptó').waitFor()
+    await fillEntrega(guia, { nombre: 'Otra Persona' })
+    await openGuiaPage(guia)
+    await enlace('Vea por qué').tap()
+    await locateButton('Corregir').tap()
+    await pagina.getByText('Corrige la entrega de las').waitFor()
+    await pagina.getByAltText('Foto 3', { exact: true }).waitFor()
+    await locateButton('Quitar la foto 2').tap()
+    await locateButton('Confirmar la entrega').tap()
+    await hasta(async () => (await readPrueba(guia)).status === 200)
+    expect((await readPrueba(guia)).cuerpo).toMatchObject({ fotos: [{}, {}], recibido_por: { nombre: 'María López' } })
+  })
+
+  it('sends photos again that the service swept meanwhile', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(guia, { firmar: true })
+    phoneBridge.cortar(/\/entrega$/)
+    await locateButton('Confirmar la entrega').tap()
+    await hasta(async () => phoneBridge.pasados.some((que) => que.includes('tipo=firma')))
+    await phoneEnvironment.db.pool.query('delete from archivo where guia_id = (select id from guia where guia = $1)', [
+      guia,
+    ])
+    await goHome()
+    await hasta(async () => {
+      await tapSendNow()
+      return (await readPrueba(guia)).status === 200
+    })
+    expect(phoneBridge.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
+  })
+
+  it('says which photo a proxy on the way finds too large', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [conFoto, otra] = [
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+    ]
+    await openPhone()
+    await signInOnPage(codigo)
+    phoneBridge.answerWith(/\/archivos/, 413)
+    await fillEntrega(conFoto)
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('El servicio no aceptó').waitFor()
+    await failIntento(otra)
+    await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
+    phoneBridge.sanar()
+    await openGuiaPage(conFoto)
+    await enlace('Vea por qué').tap()
+    await pagina.getByText('(la foto 1)').waitFor()
+    await locateButton('Intentar otra vez').tap()
+    await hasta(async () => (await readPrueba(conFoto)).status === 200)
+  })
+
+  it('says that the phone is full before anything is lost', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(guia)
+    // Chromium's own way of making a disk small does nothing in a private window.
+    await evaluateOnPhone(`{ const { add, put } = IDBObjectStore.prototype
+      window.negados = 0
+      const lleno = () => { window.negados++; throw new DOMException('full', 'QuotaExceededError') }
+      window.vaciar = () => void Object.assign(IDBObjectStore.prototype, { add, put })
+      Object.assign(IDBObjectStore.prototype, { add: lleno, put: lleno }) } 0`)
+    await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
+    await pagina.getByText('no tiene espacio').waitFor()
+    expect(await pagina.locator('.fotos li').count()).toBe(1)
+    // The photo's refusal still stands there when the delivery's comes.
+    const negados = await evaluateOnPhone<number>('window.negados')
+    await locateButton('Confirmar la entrega').tap()
+    await hasta(async () => (await evaluateOnPhone<number>('window.negados')) > negados)
+    await pagina.getByText('no tiene espacio').waitFor()
+    await evaluateOnPhone('window.vaciar()')
+    await locateButton('Confirmar la entrega').tap()
+    await hasta(async () => (await readPrueba(guia)).status === 200)
+    // Done, it leaves nothing of the person behind, nor does looking at it again.
+    await pagina.reload()
+    await openGuiaPage(guia)
+    await pagina.getByText('Esta guía ya terminó').waitFor()
+    expect(await dumpPhoneDatabase()).not.toContain('+502')
+  })
+})

@@ -1,0 +1,285 @@
+import sharp from 'sharp'
+import { describe, expect, it } from 'vitest'
+import { createFoto } from '../../archivos/images.ts'
+import { hasBrowser } from '../../browser.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import { checkBars, checkLargeText } from '../inspect.ts'
+import {
+  checkWindow,
+  createGuiaIn,
+  createTestRepartidor,
+  dumpPhoneDatabase,
+  fillEntrega,
+  groupCode,
+  locateButton,
+  openPhone,
+  pagina,
+  phoneComercio,
+  phoneContext,
+  readPrueba,
+  registerAsOperador,
+  signInOnPage,
+  titulo,
+  usePhone,
+  waitForInstall,
+} from './phone.ts'
+
+usePhone()
+
+const enRutaCon = (repartidor: string, datos: object) => createGuiaIn(repartidor, ['recolectado', 'en_ruta'], datos)
+/** A guide on its way whose place was never confirmed. */
+async function enRutaSinLugar(repartidor: string, datos: object) {
+  const { guia } = await phoneComercio.api.guias.crear(buildGuiaWithoutDestino(datos))
+  await registerAsOperador(guia, { estado: 'recolectado', repartidor })
+  await registerAsOperador(guia, {
+    estado: 'en_ruta',
+    repartidor,
+    forzar: { razon: 'La central habló con el cliente' },
+  })
+  return guia
+}
+
+/** The point where the test's phone is. */
+const AQUI = { lat: 14.7189, lng: -90.6442 }
+const M = 1 / 111_195
+const alNorte = (metros: number) => ({ lat: AQUI.lat + metros * M, lng: AQUI.lng })
+const DIRECCION = 'Aldea Loma Alta'
+const MARIA = { destinatario: 'María López', telefono: '+50231480001', direccion: DIRECCION }
+const LUIS = { destinatario: 'Luis Pérez', telefono: '+50231480002', direccion: DIRECCION }
+const ROSA = { destinatario: 'Rosa Caal', telefono: '+50231480003', direccion: DIRECCION }
+
+const casilla = (guia: string) => pagina.getByRole('checkbox', { name: groupCode(guia) })
+/** The card of another parcel, offered or asked about. */
+const tarjeta = (guia: string) => pagina.locator('.otra').filter({ hasText: groupCode(guia) })
+const dialogo = () => pagina.getByRole('dialog')
+const pruebasDe = (guias: string[]) =>
+  hasta(async () => {
+    const todas = await Promise.all(guias.map(readPrueba))
+    return todas.every(({ status }) => status === 200) && todas.map(({ cuerpo }) => cuerpo)
+  })
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  it('offers parcels of one door, asks without a confirmed place, and records a receiver for each', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
+    const deLuis = { ...LUIS, contenido: 'Zapatos' }
+    const vecina = await enRutaCon(repartidor, { ...deLuis, ...alNorte(20), direccion: 'ALDEA  Loma Alta.' })
+    const delMismoTelefono = await enRutaCon(repartidor, { ...MARIA, ...alNorte(45), direccion: 'Junto a la escuela' })
+    const otraAldea = await enRutaCon(repartidor, {
+      ...ROSA,
+      destinatario: 'Ana Tzoc',
+      telefono: '+50231480004',
+      ...alNorte(3_300),
+    })
+    const deAlLado = await enRutaCon(repartidor, {
+      ...alNorte(10),
+      destinatario: 'Juan Xol',
+      telefono: '+50231480005',
+      direccion: 'Casa azul',
+    })
+    const sinLugar = await enRutaSinLugar(repartidor, ROSA)
+    await openPhone()
+    await signInOnPage(codigo)
+    await titulo('6 por entregar').waitFor()
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await fillEntrega(una, { nombre: '', firmar: true })
+    await pagina.getByLabel('Documento').fill('2456 78901 0101')
+    await locateButton('María López').tap()
+
+    await casilla(vecina).waitFor()
+    expect(await pagina.getByRole('checkbox').count()).toBe(2)
+    expect(await pagina.getByRole('checkbox', { checked: true }).count()).toBe(0)
+    expect(await tarjeta(delMismoTelefono).count()).toBe(1)
+    // Code, address and contents stay apart, also as one text of a screen reader.
+    expect(await tarjeta(vecina).textContent()).toMatch(
+      new RegExp(`^Luis Pérez ${groupCode(vecina)} ALDEA {2}Loma Alta\\., [^·]+ · Zapatos$`),
+    )
+    for (const guia of [otraAldea, deAlLado]) expect(await pagina.getByText(groupCode(guia)).count()).toBe(0)
+
+    // The parcel without a place is asked about by name; «no» leaves it out.
+    await tarjeta(sinLugar).getByRole('button').tap()
+    await dialogo().getByText('Rosa Caal').waitFor()
+    for (const dicho of [groupCode(sinLugar), DIRECCION]) await dialogo().getByText(dicho).waitFor()
+    await checkWindow('puerta-pregunta')
+    await locateButton('No, es otra puerta').tap()
+    expect(await casilla(sinLugar).count()).toBe(0)
+    await tarjeta(sinLugar).getByRole('button').tap()
+    await locateButton('Sí, es esta puerta').tap()
+    await casilla(sinLugar).waitFor()
+
+    for (const guia of [vecina, delMismoTelefono]) await casilla(guia).check()
+    const relacion = tarjeta(vecina).getByLabel('Quién es para Luis Pérez')
+    expect(await relacion.inputValue()).toBe('')
+    await locateButton('Confirmar la entrega').tap()
+    await tarjeta(vecina).getByText('Elija quién es.').waitFor()
+    await tarjeta(sinLugar).getByText('Elija quién es.').waitFor()
+    await checkWindow('puerta')
+    await relacion.selectOption('vecino')
+    await tarjeta(sinLugar).getByRole('button', { name: 'Lo recibe Rosa Caal' }).tap()
+    await tarjeta(sinLugar).getByText('La firma y el documento son de otra persona').waitFor()
+    // The courier's phone may push the page out of memory: nothing that was stored is lost.
+    await expect.poll(dumpPhoneDatabase).toContain('"nombre":"Rosa Caal"')
+    await pagina.reload()
+    await expect.poll(() => relacion.inputValue()).toBe('vecino')
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada: 4 guías').waitFor()
+
+    await phoneContext.setOffline(false)
+    const pruebas = await pruebasDe([una, vecina, delMismoTelefono, sinLugar])
+    const maria = { nombre: 'María López', documento: '2456 78901 0101' }
+    expect(pruebas).toMatchObject([
+      { recibido_por: { ...maria, relacion: 'destinatario' }, fotos: [{}], firma: {} },
+      { recibido_por: { ...maria, relacion: 'vecino' }, fotos: [{}], firma: {} },
+      { recibido_por: { ...maria, relacion: 'destinatario' }, fotos: [{}], firma: {} },
+      { recibido_por: { nombre: 'Rosa Caal', documento: null, relacion: 'destinatario' }, fotos: [{}], firma: null },
+    ])
+    expect(new Set(pruebas.map(({ fotos }) => fotos[0].archivo)).size).toBe(4)
+    expect(new Set(pruebas.map(({ fotos }) => fotos[0].sha256)).size).toBe(1)
+    for (const guia of [otraAldea, deAlLado]) expect((await readPrueba(guia)).status).toBe(404)
+  })
+
+  it('compares where the courier is with the place of each parcel, and warns of the one that is far', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const una = await enRutaSinLugar(repartidor, MARIA)
+    const lejana = await enRutaCon(repartidor, { ...LUIS, ...alNorte(3_300) })
+    const cercana = await enRutaCon(repartidor, { ...ROSA, ...alNorte(100) })
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(una)
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    expect(await pagina.getByRole('checkbox').count()).toBe(0)
+    for (const guia of [lejana, cercana]) {
+      await tarjeta(guia).getByRole('button').tap()
+      await locateButton('Sí, es esta puerta').tap()
+      await tarjeta(guia).getByRole('combobox').selectOption('familiar')
+    }
+    await tarjeta(lejana).getByText('Está a 3,3 km del lugar confirmado de este paquete.').waitFor()
+    expect(await tarjeta(cercana).getByText('del lugar confirmado').count()).toBe(0)
+    await locateButton('Confirmar la entrega').tap()
+    await dialogo().getByText('Luis Pérez').waitFor()
+    await dialogo().getByText('3,3 km').waitFor()
+    expect(await dialogo().getByText('Rosa Caal').count()).toBe(0)
+    await checkWindow('puerta-lejos')
+    await locateButton('Volver').tap()
+    expect((await readPrueba(una)).status).toBe(404)
+    await locateButton('Confirmar la entrega').tap()
+    await locateButton('Entregar aquí').tap()
+    await titulo('Entregada: 3 guías').waitFor()
+    const avisadas = (await pruebasDe([una, lejana, cercana])).map(({ distancia_m, distancia_avisada_m }) => [
+      distancia_m,
+      distancia_avisada_m,
+    ])
+    expect(avisadas).toEqual([
+      [null, null],
+      [3_300, 3_300],
+      [100, null],
+    ])
+  })
+
+  it('leaves out a ticked parcel that changed meanwhile, and says so', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
+    const otra = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(una)
+    await casilla(otra).check()
+    await tarjeta(otra).getByRole('combobox').selectOption('familiar')
+    await registerAsOperador(otra, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
+    await pagina.reload()
+    await pagina.getByText(`La guía ${groupCode(otra)} ya no va con esta entrega`).waitFor()
+    expect(await casilla(otra).count()).toBe(0)
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    await pruebasDe([una])
+    expect((await readPrueba(otra)).status).toBe(404)
+  })
+
+  it('does not keep «destinatario» once the receiver is renamed', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
+    const otra = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(una, { nombre: '' })
+    await locateButton('María López').tap()
+    await expect.poll(() => pagina.getByLabel('Quién es', { exact: true }).inputValue()).toBe('destinatario')
+    await casilla(otra).check()
+    const relacion = tarjeta(otra).getByRole('combobox')
+    await tarjeta(otra).getByRole('button', { name: 'Lo recibe Luis Pérez' }).tap()
+    await expect.poll(() => relacion.inputValue()).toBe('destinatario')
+    await tarjeta(otra).getByLabel('Quién lo recibe').fill('Pedro Choc')
+    await expect.poll(() => relacion.inputValue()).toBe('')
+    await pagina.getByLabel('Nombre').fill('Pedro Choc')
+    await expect.poll(() => pagina.getByLabel('Quién es', { exact: true }).inputValue()).toBe('')
+    await checkBars(pagina)
+    await checkLargeText(pagina)
+  })
+
+  it('warns far from the confirmed place, with the distance, and the proof says so', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [lejos, cerca] = [
+      await enRutaCon(repartidor, {}),
+      await enRutaCon(repartidor, { lat: 14.7315, lng: -90.6442 }),
+    ]
+    await openPhone({ geolocation: { latitude: 14.73, longitude: -90.64417, accuracy: 9 } })
+    await signInOnPage(codigo)
+    await fillEntrega(lejos)
+    await pagina.getByText('Está a 1,2 km del lugar confirmado.').waitFor()
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByRole('dialog').getByText('Está a 1,2 km del lugar confirmado').waitFor()
+    await checkWindow('lejos')
+    await locateButton('Volver').tap()
+    expect((await readPrueba(lejos)).status).toBe(404)
+    await locateButton('Confirmar la entrega').tap()
+    await locateButton('Entregar aquí').tap()
+    await titulo('Entregada').waitFor()
+    const prueba = await hasta(async () => {
+      const dada = await readPrueba(lejos)
+      return dada.status === 200 && dada.cuerpo
+    })
+    expect(prueba).toMatchObject({ distancia_m: 1_235, distancia_avisada_m: 1_235 })
+    await fillEntrega(cerca)
+    await pagina.getByText('precisión de unos 9 m').waitFor()
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    const otra = await hasta(async () => {
+      const dada = await readPrueba(cerca)
+      return dada.status === 200 && dada.cuerpo
+    })
+    expect(otra).toMatchObject({ distancia_m: 167, distancia_avisada_m: null })
+  })
+
+  it('keeps when a photo was taken, though the page makes it anew', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await enRutaCon(repartidor, {})
+    await openPhone({ timezoneId: 'America/Guatemala' })
+    await signInOnPage(codigo)
+    await fillEntrega(guia)
+    const con = async (IFD2: Record<string, string>) => ({
+      name: 'camara.jpg',
+      mimeType: 'image/jpeg',
+      buffer: await sharp(await createFoto())
+        .withExif({ IFD2 })
+        .jpeg()
+        .toBuffer(),
+    })
+    const entrada = pagina.locator('input[type=file]')
+    await entrada.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-05:00' }))
+    await pagina.getByAltText('Foto 2', { exact: true }).waitFor()
+    // Without a zone of its own the camera's clock is the phone's.
+    await entrada.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 09:30:00' }))
+    await pagina.getByAltText('Foto 3', { exact: true }).waitFor()
+    await locateButton('Confirmar la entrega').tap()
+    const { fotos } = await hasta(async () => {
+      const dada = await readPrueba(guia)
+      return dada.status === 200 && dada.cuerpo
+    })
+    expect(fotos.map(({ capturado_en }: { capturado_en: string }) => capturado_en)).toEqual([
+      '2026-11-20T21:04:05.000Z',
+      '2026-11-20T13:00:00.000Z',
+      '2026-11-20T15:30:00.000Z',
+    ])
+  })
+})

@@ -1,0 +1,277 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PoliticaDeEvidencia } from '../../../server/generated/contract/types/index.ts'
+import {
+  evidenceFor,
+  evidenceParts,
+  findMissingEvidence,
+  needsOwnEvidence,
+} from '../../../server/pages/courier/browser/evidence.ts'
+import { createGuiaOnRoute } from '../../archivos/images.ts'
+import { captureScreen, hasBrowser } from '../../browser.ts'
+import type { Comercio } from '../../environment.ts'
+import { buildGuia, hasta } from '../../factories.ts'
+import { leerPdf } from '../../pruebasEntrega/readPdf.ts'
+import { checkBars, checkLargeText } from '../inspect.ts'
+import {
+  checkWindow,
+  createColorFoto,
+  createTestRepartidor,
+  drawFirma,
+  dumpPhoneDatabase,
+  enlace,
+  evaluateOnPhone,
+  fillEntrega,
+  goHome,
+  locateButton,
+  openGuiaPage,
+  openPhone,
+  pagina,
+  phoneBridge,
+  phoneContext,
+  phoneEnvironment,
+  signInOnPage,
+  titulo,
+  usePhone,
+  waitForInstall,
+} from './phone.ts'
+
+const politica = (cambios: Partial<PoliticaDeEvidencia> = {}): PoliticaDeEvidencia => ({
+  fotos_minimas: 1,
+  firma: 'opcional',
+  documento: 'opcional',
+  ...cambios,
+})
+
+describe('the evidence of one delivery of several parcels', () => {
+  const de = (cambios: Partial<PoliticaDeEvidencia>, elMismo = true) => ({
+    politica: politica(cambios),
+    isSamePerson: elMismo,
+  })
+
+  it('is the strictest of all, without signature and document of other receivers', () => {
+    expect(evidenceFor([de({ fotos_minimas: 2, firma: 'no' }), de({ firma: 'obligatoria', documento: 'no' })])).toEqual(
+      {
+        fotos_minimas: 2,
+        firma: 'obligatoria',
+        documento: 'opcional',
+      },
+    )
+    const otroRecibe = de({ fotos_minimas: 4, firma: 'obligatoria', documento: 'obligatoria' }, false)
+    expect(evidenceFor([de({ firma: 'no', documento: 'no' }), otroRecibe])).toEqual({
+      fotos_minimas: 4,
+      firma: 'no',
+      documento: 'no',
+    })
+    expect(evidenceFor([{ politica: undefined, isSamePerson: true }])).toEqual(politica())
+  })
+
+  it('takes a parcel apart whose own receiver has to sign or to show a document', () => {
+    for (const cual of [{ firma: 'obligatoria' }, { documento: 'obligatoria' }] as const)
+      expect([needsOwnEvidence(de(cual, false)), needsOwnEvidence(de(cual))]).toEqual([true, false])
+    expect([needsOwnEvidence(de({}, false)), needsOwnEvidence({ politica: undefined, isSamePerson: false })]).toEqual([
+      false,
+      false,
+    ])
+  })
+
+  it('goes with a parcel as far as its merchant admits it', () => {
+    expect(evidenceParts(de({ firma: 'obligatoria' }))).toEqual({ firma: true, documento: true, reason: true })
+    expect(evidenceParts(de({ firma: 'no', documento: 'no' }))).toEqual({
+      firma: false,
+      documento: false,
+      reason: false,
+    })
+    expect(evidenceParts(de({ firma: 'obligatoria' }, false))).toEqual({
+      firma: false,
+      documento: false,
+      reason: false,
+    })
+  })
+
+  it('says how many photos are missing', () => {
+    const nada = { fotos: [], trazos: null, sin_firma: '', documento: '' }
+    expect(findMissingEvidence(politica(), nada)).toEqual({ fotos: 'Tome una foto por lo menos.' })
+    expect(findMissingEvidence(politica({ fotos_minimas: 3 }), { ...nada, fotos: [1, 2] })).toEqual({
+      fotos: 'Falta 1 foto: el comercio pide 3 por lo menos.',
+    })
+  })
+})
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  let comercio: Comercio
+  usePhone()
+  beforeAll(async () => {
+    comercio = await phoneEnvironment.nuevoComercio()
+  })
+
+  const pedir = (evidencia: PoliticaDeEvidencia) =>
+    phoneEnvironment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia })
+  const conPdf = (guia: string) =>
+    hasta(async () => {
+      const prueba = await comercio.api.guias.pruebaEntrega(guia).catch(() => undefined)
+      return prueba && prueba.pdf !== null && prueba
+    })
+  const bytesDe = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+  async function empezar(evidencia: PoliticaDeEvidencia) {
+    await pedir(evidencia)
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, comercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    return { guia, repartidor }
+  }
+  const tomarFoto = async (numero: number) => {
+    await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
+    await pagina.getByAltText(`Foto ${numero}`, { exact: true }).waitFor()
+  }
+
+  it('tells that a required signature is missing, and delivers with the reason, which every document states', async () => {
+    const { guia } = await empezar(politica({ firma: 'obligatoria' }))
+    await fillEntrega(guia)
+    await pagina.getByText('(la pide el comercio)').waitFor()
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('Pida la firma, o elija por qué no la hay.').waitFor()
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    await checkWindow('firma-obligatoria')
+    const porque = pagina.getByLabel('Si no firma, ¿por qué?')
+    await porque.selectOption('Sin contacto')
+    // A signature takes the reason's place.
+    await drawFirma()
+    expect(await porque.count()).toBe(0)
+    await locateButton('Borrar').tap()
+    expect(await porque.inputValue()).toBe('')
+    await porque.selectOption('Se negó')
+    await expect.poll(dumpPhoneDatabase).toContain('"se_nego"')
+    await pagina.reload()
+    await expect.poll(() => porque.inputValue()).toBe('se_nego')
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    const prueba = await conPdf(guia)
+    expect(prueba).toMatchObject({
+      firma: null,
+      sin_firma: 'se_nego',
+      evidencia: { firma: 'obligatoria', faltas: [], pagina_anterior: false },
+    })
+    const pdf = await bytesDe(prueba.pdf!.url)
+    expect(leerPdf(pdf).texto).toContain('Sin firma: se negó')
+
+    const carpeta = await mkdtemp(join(tmpdir(), 'guias-evidencia-'))
+    try {
+      await writeFile(join(carpeta, 'prueba.pdf'), pdf)
+      const verificar = await phoneContext.newPage()
+      await verificar.goto(`${phoneBridge.url}/verificar/${guia}`)
+      await verificar.getByLabel('Elegir el PDF').setInputFiles(join(carpeta, 'prueba.pdf'))
+      await verificar.getByText('No: se negó').waitFor()
+      await verificar.close()
+    } finally {
+      await rm(carpeta, { recursive: true, force: true })
+    }
+  })
+
+  it('asks for as many photos and the document as the merchant needs', async () => {
+    const { guia } = await empezar({ fotos_minimas: 3, firma: 'no', documento: 'obligatoria' })
+    await fillEntrega(guia)
+    await pagina.getByText('(3 a 10)').waitFor()
+    expect(await pagina.locator('canvas.firma').count()).toBe(0)
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('Faltan 2 fotos: el comercio pide 3 por lo menos.').waitFor()
+    await pagina.getByText('Escriba el número del documento de quien recibe.').waitFor()
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    await checkWindow('documento-obligatorio')
+    await checkBars(pagina)
+    await checkLargeText(pagina)
+    await captureScreen(pagina, 'repartidor-documento-obligatorio-letras')
+    await pagina.setViewportSize({ width: 360, height: 740 })
+    await tomarFoto(2)
+    await tomarFoto(3)
+    await pagina.getByLabel('Número del documento').fill('2456 78901 0101')
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    expect(await conPdf(guia)).toMatchObject({
+      fotos: [{}, {}, {}],
+      firma: null,
+      recibido_por: { documento: '2456 78901 0101' },
+      evidencia: { fotos_minimas: 3, firma: 'no', documento: 'obligatoria', faltas: [], pagina_anterior: false },
+    })
+  })
+
+  it('asks for neither signature nor document where the merchant admits none', async () => {
+    const { guia } = await empezar({ fotos_minimas: 1, firma: 'no', documento: 'no' })
+    await fillEntrega(guia)
+    expect(await pagina.getByLabel(/documento/i).count()).toBe(0)
+    expect(await pagina.locator('canvas.firma').count()).toBe(0)
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    expect(await conPdf(guia)).toMatchObject({ evidencia: { faltas: [], pagina_anterior: false } })
+  })
+
+  it('sends what an earlier page queued, which is accepted and marked', async () => {
+    const { guia } = await empezar(politica())
+    await waitForInstall()
+    await openGuiaPage(guia)
+    await phoneContext.setOffline(true)
+    await fillEntrega(guia)
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    // The queue as an earlier page left it: without the members that are new.
+    await evaluateOnPhone(`new Promise((hecho) => { const abierta = indexedDB.open('repartidor')
+      abierta.onsuccess = () => { const db = abierta.result
+        const tx = db.transaction('acciones', 'readwrite')
+        const cursor = tx.objectStore('acciones').openCursor()
+        cursor.onsuccess = () => { if (!cursor.result) return
+          const { evidencia, sin_firma, ...entrega } = cursor.result.value.entrega
+          cursor.result.update({ ...cursor.result.value, entrega }); cursor.result.continue() }
+        tx.oncomplete = () => { db.close(); hecho(1) } } })`)
+    await pedir(politica({ firma: 'obligatoria' }))
+    await phoneContext.setOffline(false)
+    await goHome()
+    const prueba = await conPdf(guia)
+    expect(prueba).toMatchObject({
+      firma: null,
+      sin_firma: null,
+      evidencia: { firma: 'obligatoria', faltas: ['firma'], pagina_anterior: true },
+    })
+    expect(leerPdf(await bytesDe(prueba.pdf!.url)).texto).toContain('falta: la firma')
+  })
+
+  it('judges what was queued without coverage by what was asked for at the door', async () => {
+    const { guia } = await empezar(politica())
+    await waitForInstall()
+    await openGuiaPage(guia)
+    await phoneContext.setOffline(true)
+    await fillEntrega(guia)
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    await pedir(politica({ fotos_minimas: 2 }))
+    await phoneContext.setOffline(false)
+    await goHome()
+    expect(await conPdf(guia)).toMatchObject({
+      evidencia: { fotos_minimas: 2, faltas: ['fotos'], pagina_anterior: true },
+    })
+  })
+
+  it('takes apart a parcel of the same door whose own receiver has to sign', async () => {
+    const { guia, repartidor } = await empezar(politica({ firma: 'obligatoria' }))
+    const vecina = await comercio.api.guias.crear(buildGuia({ destinatario: 'Luis Pérez' }))
+    for (const estado of ['recolectado', 'en_ruta'])
+      await phoneEnvironment.operar('POST', `/guias/${vecina.guia}/eventos`, { estado, repartidor })
+    await goHome()
+    await pagina.reload()
+    await titulo('2 por entregar').waitFor()
+    await fillEntrega(guia, { firmar: true })
+    await pagina.getByRole('checkbox').check()
+    await locateButton('Lo recibe Luis Pérez').tap()
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('Pide la firma o el documento de quien lo recibe: entréguelo aparte.').waitFor()
+    await checkWindow('firma-aparte')
+    await pagina.getByRole('checkbox').uncheck()
+    await locateButton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    expect(await conPdf(guia)).toMatchObject({ firma: {}, evidencia: { faltas: [] } })
+    await openGuiaPage(vecina.guia)
+    await enlace('Entregar').waitFor()
+  })
+})

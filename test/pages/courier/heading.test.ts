@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import type { GuiaDeReparto } from '../../../server/generated/contract/types/index.ts'
+import { headingOf } from '../../../server/pages/courier/browser/heading.ts'
+import { hasBrowser } from '../../browser.ts'
+import { FULL_RUN_ONLY, RECOGIDA } from '../../factories.ts'
+import { checkBars, checkLargeText } from '../inspect.ts'
+import {
+  checkWindow,
+  createColorFoto,
+  createGuiaIn,
+  createTestRepartidor,
+  enlace,
+  evaluateOnPhone,
+  failIntento,
+  goHome,
+  groupCode,
+  locateButton,
+  openGuiaPage,
+  openPhone,
+  PERSONA,
+  pagina,
+  readShortEventoTypes,
+  signInOnPage,
+  titulo,
+  usePhone,
+} from './phone.ts'
+
+usePhone()
+
+const activo = () =>
+  evaluateOnPhone<string>('document.activeElement.id || document.activeElement.name || document.activeElement.type')
+/** Where the bar ends, and how far the window reaches. */
+const abajo = () =>
+  evaluateOnPhone<[number, number]>(`[document.querySelector('.barra').getBoundingClientRect().bottom, innerHeight]`)
+
+describe('the directions to a recipient', () => {
+  it('are the description of the place and the indications, each text once', () => {
+    const senas = (referencia: string | null, indicaciones: string | null) => {
+      const ubicacion = { estado: 'confirmada', lat: 14.6, lng: -90.6, maps_url: null, precision_m: null, referencia }
+      const datos = { custodia: 'propia', departamento: 'Guatemala', municipio: 'Mixco', indicaciones, ubicacion }
+      return headingOf(datos as GuiaDeReparto, 'en_ruta')!.directions
+    }
+    expect(senas('Portón verde', 'Dejar con un vecino: Rosa Caal')).toEqual([
+      'Portón verde',
+      'Dejar con un vecino: Rosa Caal',
+    ])
+    expect(senas('Portón verde', 'Portón verde')).toEqual(['Portón verde'])
+    expect(senas(null, 'Portón verde')).toEqual(['Portón verde'])
+  })
+})
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  it('leads to where the parcel has to go: pickup, recipient, and the merchant when it goes back', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [porRecoger, enRuta, vuelve] = [
+      await createGuiaIn(repartidor, []),
+      await createGuiaIn(repartidor, ['recolectado', 'en_ruta']),
+      await createGuiaIn(repartidor, ['recolectado', 'en_devolucion']),
+    ]
+    await openPhone()
+    await signInOnPage(codigo)
+    const lugar = async (nombre: string) => {
+      const region = pagina.getByRole('region', { name: nombre })
+      await region.waitFor()
+      const enlaces: Record<string, string> = {}
+      for (const uno of await region.getByRole('link').all())
+        enlaces[(await uno.textContent())!] = (await uno.getAttribute('href'))!
+      return { texto: await region.textContent(), enlaces }
+    }
+    const aBodega = {
+      'Google Maps': expect.stringContaining('destination=14.583611%2C-90.548611'),
+      Waze: expect.stringContaining('ll=14.583611%2C-90.548611'),
+    }
+    await openGuiaPage(porRecoger)
+    expect(await lugar('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    await openGuiaPage(vuelve)
+    expect(await lugar('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    expect(await pagina.getByText(PERSONA.direccion).count()).toBe(0)
+    await checkWindow('vuelve')
+    await openGuiaPage(enRuta)
+    const destino = await lugar('Se entrega a')
+    expect(destino.texto).toContain('5a avenida norte 12')
+    expect(destino.enlaces).toEqual({
+      Llamar: 'tel:+50231481676',
+      WhatsApp: expect.stringMatching(/^https:\/\/wa\.me\/50231481676\?text=Hola/),
+      'Google Maps': expect.stringContaining('destination=14.71889%2C-90.64417'),
+      Waze: expect.stringContaining('ll=14.71889%2C-90.64417'),
+    })
+    expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(
+      `Hola, María José Ajú. Soy Carlos Méndez, traigo su paquete de`,
+    )
+    expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(groupCode(enRuta))
+  })
+
+  it('names who to ask for at the pickup, with directions, and calls or writes to them', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const recogida = {
+      ...RECOGIDA,
+      contacto: 'Luis Batz',
+      telefono: '5555 1234',
+      direccion: '12 avenida 3-40',
+      indicaciones: 'Portón azul',
+    }
+    const guia = await createGuiaIn(repartidor, [], { ...PERSONA, recogida })
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    const region = pagina.getByRole('region', { name: 'Se recoge en' })
+    await region.waitFor()
+    expect(await region.textContent()).toMatch(/Luis Batz, .*Bodega Zona 12, 12 avenida 3-40.*Portón azul/s)
+    expect(await region.getByRole('link', { name: 'Llamar' }).getAttribute('href')).toBe('tel:+50255551234')
+    const escribir = await region.getByRole('link', { name: 'WhatsApp' }).getAttribute('href')
+    expect(decodeURIComponent(escribir!)).toContain('Hola, Luis Batz. Soy Carlos Méndez, vengo a recoger un paquete de')
+    await checkWindow('recogida')
+  })
+
+  it(
+    'keeps what is done most at the thumb, and what ends a parcel’s way apart and asked about',
+    FULL_RUN_ONLY,
+    async () => {
+      const { codigo, repartidor } = await createTestRepartidor()
+      const guia = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
+        ...PERSONA,
+        indicaciones: 'Portón verde, frente a la tienda de la esquina, al lado de la ferretería. '.repeat(6),
+      })
+      await openPhone()
+      await signInOnPage(codigo)
+      await openGuiaPage(guia)
+      await enlace('Entregar').waitFor()
+      for (const y of [0, 400, 10_000]) {
+        await evaluateOnPhone(`scrollTo(0, ${y})`)
+        const [fin, alto] = await abajo()
+        expect(fin).toBeLessThanOrEqual(alto)
+        expect(fin).toBeGreaterThan(alto - 40)
+      }
+      expect(await pagina.locator('.barra a').allTextContents()).toEqual(['Entregar', 'No se pudo entregar'])
+      const apartados = pagina.getByRole('navigation', { name: 'Si ya no se entrega' })
+      expect(await apartados.getByRole('link').allTextContents()).toEqual([
+        'Empezar la devolución',
+        'Reportar extravío',
+      ])
+      await checkWindow('guia-abierta')
+      await apartados.getByRole('link', { name: 'Reportar extravío' }).tap()
+      await pagina.getByLabel('Se perdió').check()
+      await locateButton('Registrar').tap()
+      await pagina.getByText('¿Reportar extravío?').waitFor()
+      await checkWindow('extravio')
+      await locateButton('No, volver').tap()
+      expect(await readShortEventoTypes(guia)).not.toContain('extraviado')
+      await locateButton('Registrar').tap()
+      await pagina.getByRole('dialog').getByRole('button', { name: 'Reportar extravío' }).tap()
+      await titulo('Extravío reportado').waitFor()
+    },
+  )
+
+  it('tells each fault at its field, and takes the focus to the first', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'])
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    await enlace('Entregar').tap()
+    await titulo('Entregar').waitFor()
+    await locateButton('Confirmar la entrega').tap()
+    const dicho = (campo: string) =>
+      evaluateOnPhone<[string, string]>(`(() => { const campo = document.querySelector(${JSON.stringify(campo)})
+        return [campo.getAttribute('aria-invalid'), document.getElementById(campo.getAttribute('aria-describedby').split(' ')[0]).textContent] })()`)
+    await pagina.getByText('Escriba quién recibió.').waitFor()
+    expect(await dicho('input[type=file]')).toEqual(['true', 'Tome una foto por lo menos.'])
+    expect(await dicho('#nombre')).toEqual(['true', 'Escriba quién recibió.'])
+    await expect.poll(activo).toBe('file')
+    await checkWindow('entregar-fallas')
+    await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
+    await pagina.getByAltText('Foto 1').waitFor()
+    await locateButton('Confirmar la entrega').tap()
+    await expect.poll(activo).toBe('nombre')
+    await openGuiaPage(guia)
+    await enlace('No se pudo entregar').tap()
+    await locateButton('Registrar').tap()
+    await pagina.getByText('Elija el motivo.').waitFor()
+    expect(await dicho('[role=radiogroup]')).toEqual(['true', 'Elija el motivo.'])
+    await expect.poll(activo).toBe('motivo')
+    await pagina.getByLabel('Otro motivo').check()
+    await locateButton('Registrar').tap()
+    await pagina.getByText('Escriba en la nota qué pasó.').waitFor()
+    expect(await dicho('#nota')).toEqual(['true', 'Escriba en la nota qué pasó.'])
+    await expect.poll(activo).toBe('nota')
+  })
+
+  it('says that it is done, and goes on with the next one', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const lejos = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
+      destinatario: 'Zoila',
+      direccion: '9a calle 1',
+    })
+    const cerca = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
+      destinatario: 'Ana',
+      direccion: '1a calle 1',
+    })
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(lejos)
+    await failIntento(lejos)
+    await titulo('Intento anotado').waitFor()
+    await pagina.getByText('Zoila').waitFor()
+    await pagina.getByText('El servicio ya lo tiene.').waitFor()
+    await checkWindow('hecho')
+    const [fin, alto] = await abajo()
+    expect(fin).toBeLessThanOrEqual(alto)
+    await enlace('Siguiente: Ana').tap()
+    await titulo(groupCode(cerca)).waitFor()
+    await enlace('Entregar').waitFor()
+    await checkBars(pagina)
+    await checkLargeText(pagina)
+    await goHome()
+    await enlace('Escanear').waitFor()
+    await checkLargeText(pagina)
+  })
+})

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { createGuiaOnRoute } from '../../archivos/images.ts'
+import { hasBrowser } from '../../browser.ts'
+import { hasta } from '../../factories.ts'
+import { checkBars, checkLargeText } from '../inspect.ts'
+import {
+  checkWindow,
+  createTestRepartidor,
+  enlace,
+  locateButton,
+  openGuiaPage,
+  openPhone,
+  pagina,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  signInOnPage,
+  titulo,
+  usePhone,
+  waitForInstall,
+} from './phone.ts'
+
+usePhone()
+
+const DIA_MS = 86_400_000
+/** The day after some days, by the calendar of the phone, which is this machine's. */
+const enDias = (dias: number) => {
+  const dia = new Date(Date.now() + dias * DIA_MS)
+  return new Date(dia.getTime() - dia.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+}
+
+async function anteElIntento() {
+  const { codigo, repartidor } = await createTestRepartidor()
+  const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+  await openPhone()
+  await signInOnPage(codigo)
+  await openGuiaPage(guia)
+  await enlace('No se pudo entregar').tap()
+  await pagina.getByLabel('Pidió otro día').check()
+  return guia
+}
+const decisionDe = async (guia: string) => (await phoneComercio.api.guias.obtener(guia)).decision
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  it('asks which day the recipient wants, also without coverage, and the merchant gets the decision', async () => {
+    const guia = await anteElIntento()
+    const dia = pagina.getByLabel('¿Qué día lo quiere?')
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await locateButton('Registrar').tap()
+    await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
+    await checkWindow('otro-dia')
+    await checkBars(pagina)
+    await checkLargeText(pagina)
+    for (const malo of [enDias(0), enDias(31)]) {
+      await dia.fill(malo)
+      await locateButton('Registrar').tap()
+      await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
+    }
+    const pedido = enDias(4)
+    await dia.fill(pedido)
+    await locateButton('Registrar').tap()
+    await titulo('Intento anotado').waitFor()
+    await phoneContext.setOffline(false)
+    await hasta(async () => (await decisionDe(guia))?.estado === 'tomada')
+    expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: pedido })
+    await openGuiaPage(guia)
+    await pagina.getByText(`Otro intento el ${pedido.split('-').reverse().join('/')}`).waitFor()
+  })
+
+  it('leaves the decision open if the recipient did not say a day', async () => {
+    const guia = await anteElIntento()
+    await pagina.getByLabel('¿Qué día lo quiere?').fill(enDias(4))
+    await pagina.getByLabel('No dijo qué día').check()
+    await locateButton('Registrar').tap()
+    await titulo('Intento anotado').waitFor()
+    await hasta(async () => (await decisionDe(guia)) !== null)
+    expect(await decisionDe(guia)).toMatchObject({ estado: 'pendiente', fecha: null })
+  })
+})

@@ -1,0 +1,432 @@
+import { describe, expect, it } from 'vitest'
+import { createGuiaOnRoute } from '../../archivos/images.ts'
+import { hasBrowser } from '../../browser.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import {
+  checkWindow,
+  createColorFoto,
+  createTestRepartidor,
+  dar,
+  enlace,
+  evaluateOnPhone,
+  expectOccurredBetween,
+  failIntento,
+  fillEntrega,
+  goHome,
+  hoy,
+  locateButton,
+  openGuiaPage,
+  openPhone,
+  pagina,
+  phoneBridge,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  readEventos,
+  readPrueba,
+  readShortEventoTypes,
+  registerAsOperador,
+  signInOnPage,
+  tapSendNow,
+  titulo,
+  usePhone,
+  waitForInstall,
+  watchTab,
+} from './phone.ts'
+
+/** Events of a failed attempt, which opens a decision. */
+const INTENTO = ['intento_fallido', 'decision_pendiente']
+
+usePhone()
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  it(
+    'sends the photos of a failed attempt with it, also without coverage and when the service swept them',
+    FULL_RUN_ONLY,
+    async () => {
+      const { codigo, repartidor } = await createTestRepartidor()
+      const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+      await openPhone()
+      await signInOnPage(codigo)
+      await openGuiaPage(guia)
+      await enlace('No se pudo entregar').waitFor()
+      await waitForInstall()
+      await phoneContext.setOffline(true)
+      await enlace('No se pudo entregar').tap()
+      await pagina.getByLabel('No había nadie').check()
+      for (const [i, color] of ['#36c', '#c63', '#3c6'].entries()) {
+        await pagina.locator('input[type=file]').setInputFiles(await createColorFoto(color))
+        await pagina.getByAltText(`Foto ${i + 1}`, { exact: true }).waitFor()
+      }
+      await locateButton('Quitar la foto 2').tap()
+      await checkWindow('intento-con-fotos')
+      await locateButton('Registrar').tap()
+      await pagina.getByText('Intento fallido (por enviar)').waitFor()
+      await pagina.reload()
+      await pagina.getByText('Intento fallido (por enviar)').waitFor()
+      // Its first photo arrives and is gone before the event gets there.
+      phoneBridge.cortar(/POST .*\/eventos$/)
+      await phoneContext.setOffline(false)
+      await hasta(async () => phoneBridge.pasados.filter((que) => que.includes('tipo=foto')).length === 2)
+      await phoneEnvironment.db.pool.query('delete from archivo where tipo = $1 and usado_en is null', ['foto'])
+      await hoy()
+      await tapSendNow()
+      await pagina.getByText('Enviado hoy (1)').waitFor()
+      const { datos } = await phoneComercio.api.guias.intentos(guia)
+      expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
+      expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
+      expect(phoneBridge.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
+      expect(await readShortEventoTypes(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
+    },
+  )
+
+  it('works without coverage: everything arrives once, in order, with its own time', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [una, otra] = [
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+    ]
+    const sinDatos = (await phoneComercio.api.guias.crear(buildGuia())).guia
+    for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(sinDatos, { estado })
+    await openPhone()
+    await signInOnPage(codigo)
+    for (const guia of [una, otra]) {
+      await openGuiaPage(guia)
+      await enlace('Entregar').waitFor()
+    }
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await goHome()
+    await pagina.reload()
+    await pagina.getByText('Sin cobertura.').waitFor()
+
+    const primero = Date.now()
+    await failIntento(una)
+    await pagina.getByText('(por enviar)').waitFor()
+    const trasPrimero = Date.now()
+    // What is offered follows from what is still to be sent.
+    await openGuiaPage(una)
+    expect((await pagina.locator('.barra a').allTextContents())[0]).toBe('Salir a ruta')
+    await dar(una, 'Salir a ruta')
+    await pagina.getByText('En ruta (por enviar)').waitFor()
+    await fillEntrega(una, { fotos: 2, firmar: true })
+    const antesDeEntregar = Date.now()
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    const entregado = Date.now()
+    await pagina.reload()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await failIntento(otra, 'No contesta')
+    // One of which nothing is known but its code.
+    await goHome()
+    await enlace('Buscar').tap()
+    await pagina.getByLabel('Código, nombre o dirección').fill(sinDatos)
+    await locateButton('Abrir').tap()
+    await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
+    await checkWindow('sin-datos')
+    await dar(sinDatos, 'Salir a ruta')
+    await failIntento(sinDatos)
+    await hoy()
+    await pagina.getByRole('heading', { name: 'Por enviar (6)' }).waitFor()
+    await pagina.getByText('Espera cobertura').first().waitFor()
+    await checkWindow('sin-cobertura')
+    expect(await readShortEventoTypes(una)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
+
+    // Coverage comes in pieces, and the page is closed and opened in between.
+    phoneBridge.perder(/POST .*\/eventos$/)
+    phoneBridge.cortar(/POST .*tipo=firma$/)
+    phoneBridge.perder(/POST .*\/entrega$/)
+    await phoneContext.setOffline(false)
+    for (const falla of [1, 2, 3]) {
+      await hasta(async () => phoneBridge.fallas() === falla)
+      await pagina.reload()
+      await titulo('Lo que hizo').waitFor()
+      await tapSendNow()
+    }
+    await pagina.getByText('Enviado hoy (6)').waitFor()
+
+    expect(await readShortEventoTypes(una)).toEqual([
+      'aceptado',
+      'recolectado',
+      'en_ruta',
+      'intento_fallido',
+      'decision_pendiente',
+      'en_ruta',
+      'entregado',
+    ])
+    const eventos = (await readEventos(una)).slice(3)
+    expectOccurredBetween(eventos[0]!.ocurrido_en, primero, trasPrimero)
+    expectOccurredBetween(eventos[3]!.ocurrido_en, antesDeEntregar, entregado)
+    const prueba = (await readPrueba(una)).cuerpo
+    expect(prueba.fotos).toHaveLength(2)
+    expect(prueba.firma).not.toBeNull()
+    // Photos that had arrived were not sent again, unless the first reload took the answer.
+    const subidas = phoneBridge.pasados.filter((que) => que.includes('tipo=foto')).length
+    expect([2, 3]).toContain(subidas)
+    expect(await readShortEventoTypes(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
+    expect(await readShortEventoTypes(sinDatos)).toEqual([
+      'aceptado',
+      'recolectado',
+      'en_bodega',
+      'en_ruta',
+      ...INTENTO,
+    ])
+    const { rows } = await phoneEnvironment.db.pool.query(
+      'select count(*)::int as n from evento where guia = any($1)',
+      [[una, otra, sinDatos]],
+    )
+    expect(rows).toEqual([{ n: 7 + 5 + 6 }])
+  })
+
+  it('shows what the service refused, and goes on with the rest', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [cancelada, movida, libre] = [
+      (await phoneComercio.api.guias.crear(buildGuia())).guia,
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+    ]
+    await openPhone()
+    await signInOnPage(codigo)
+    for (const guia of [cancelada, movida, libre]) {
+      await openGuiaPage(guia)
+      await pagina.locator('.barra').waitFor()
+    }
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await phoneComercio.api.guias.cancelar(cancelada)
+    await dar(cancelada, 'Recoger el paquete')
+    await dar(cancelada, 'Dejar en bodega')
+    await failIntento(movida)
+    await failIntento(libre)
+    await registerAsOperador(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
+    await phoneContext.setOffline(false)
+    await hoy()
+    await pagina.getByText('Enviado hoy (2)').waitFor()
+    await pagina.getByText('Necesita su atención').waitFor()
+    // Older than what the depot read meanwhile: noted, and told.
+    await pagina.getByText('anotado, sin cambiar el estado').waitFor()
+    expect(await readShortEventoTypes(libre)).toContain('intento_fallido')
+    expect(await readShortEventoTypes(cancelada)).toEqual(['aceptado', 'cancelado'])
+    await pagina.locator('.lista .atencion a').first().tap()
+    await pagina.locator('.nota.mal').waitFor()
+    expect(await pagina.locator('.nota.mal').textContent()).toContain('cancelado')
+    await checkWindow('conflicto')
+    await locateButton('Intentar otra vez').tap()
+    await pagina.getByText('Necesita su atención').waitFor()
+    for (const quedan of [1, 0]) {
+      await pagina.locator('.nota.mal').waitFor()
+      await locateButton('Descartar').tap()
+      await pagina.getByText('¿Descartar esta acción?').waitFor()
+      if (quedan === 1) await checkWindow('descartar')
+      await pagina.getByRole('dialog').getByRole('button', { name: 'Descartar' }).tap()
+      await enlace('Escanear').waitFor()
+      await hoy()
+      if (quedan === 1) {
+        await pagina.getByText('Necesita su atención').waitFor()
+        await pagina.locator('.lista .atencion a').first().tap()
+      }
+    }
+    expect(await pagina.getByText('Por enviar').count()).toBe(0)
+    expect(await readShortEventoTypes(cancelada)).toEqual(['aceptado', 'cancelado'])
+  })
+
+  it('uploads a refused photo anew once, and asks the courier when it is refused again', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    phoneBridge.answerWith(/POST .*\/eventos$/, 422, {
+      codigo: 'validacion',
+      titulo: 'Datos inválidos',
+      errores: [{ campo: '/fotos/0', mensaje: 'No hay tal archivo' }],
+    })
+    await failIntento(guia, 'No había nadie', true)
+    await hoy()
+    await pagina.getByText('Necesita su atención').waitFor()
+    expect(phoneBridge.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
+  })
+
+  it('works in two tabs without doing anything twice', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guias = [
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+    ]
+    await openPhone()
+    await signInOnPage(codigo)
+    const [aqui, alla] = [pagina, await phoneContext.newPage()]
+    await alla.goto(`${phoneBridge.url}/repartidor`)
+    await alla.getByRole('link', { name: 'Escanear' }).waitFor()
+    await phoneContext.setOffline(true)
+    await failIntento(guias[0]!)
+    watchTab(alla)
+    await failIntento(guias[1]!)
+    watchTab(aqui)
+    await hoy()
+    await pagina.getByRole('heading', { name: 'Por enviar (2)' }).waitFor()
+    await phoneContext.setOffline(false)
+    await pagina.getByText('Enviado hoy (2)').waitFor()
+    for (const guia of guias)
+      expect((await readShortEventoTypes(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)
+    expect(phoneBridge.pasados.filter((que) => que.endsWith('/eventos'))).toEqual(['POST /repartidor/v1/eventos'])
+  })
+
+  it('leaves a service alone that asks for it', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    phoneBridge.reject(/\/eventos$/, 2)
+    const momento = Date.now()
+    await failIntento(guia)
+    const hecho = Date.now()
+    await hoy()
+    await pagina.getByText('Por enviar (1)').waitFor()
+    await hasta(async () => {
+      await tapSendNow()
+      return (await readShortEventoTypes(guia)).includes('intento_fallido')
+    })
+    const { rows } = await phoneEnvironment.db.pool.query(
+      'select registrado_en from evento where guia = $1 order by secuencia',
+      [guia],
+    )
+    expect(rows.at(-1).registrado_en.getTime() - momento).toBeGreaterThan(2_000)
+    expectOccurredBetween((await readEventos(guia)).at(-1)!.ocurrido_en, momento, hecho)
+  })
+
+  it('goes on with the rest when only one thing does not get through', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [conFoto, otra] = [
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+    ]
+    await openPhone()
+    await signInOnPage(codigo)
+    // Small packets pass, large ones don't: what a bad network does to photos.
+    phoneBridge.cortar(/\/archivos/, 1_000)
+    await fillEntrega(conFoto)
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await failIntento(otra)
+    await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
+    expect(await readShortEventoTypes(conFoto)).not.toContain('entregado')
+    phoneBridge.sanar()
+    await goHome()
+    await hasta(async () => {
+      await tapSendNow()
+      return (await readPrueba(conFoto)).status === 200
+    })
+  })
+
+  it('keeps the later action of a guide behind its failed one', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [guia, otra] = [
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+      await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
+    ]
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    await enlace('No se pudo entregar').waitFor()
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await failIntento(guia, 'No había nadie', true)
+    await pagina.getByText('Intento fallido (por enviar)').waitFor()
+    await dar(guia, 'Salir a ruta')
+    // The photo does not pass, so the attempt stays on the phone.
+    phoneBridge.cortar(/\/archivos/, 1_000)
+    await phoneContext.setOffline(false)
+    await failIntento(otra)
+    await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
+    phoneBridge.sanar()
+    await goHome()
+    await hasta(async () => {
+      await tapSendNow()
+      return (await readShortEventoTypes(guia)).length === 6
+    })
+    expect((await readShortEventoTypes(guia)).slice(-3)).toEqual(['intento_fallido', 'decision_pendiente', 'en_ruta'])
+  })
+
+  it('does not wait for a time that the phone’s clock was set back from', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    await enlace('Entregar').waitFor()
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await failIntento(guia)
+    await evaluateOnPhone(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
+      abierta.onsuccess = () => { const db = abierta.result, lejos = Date.now() + 86_400_000
+        const tx = db.transaction(['acciones', 'ajustes'], 'readwrite')
+        tx.objectStore('ajustes').put(lejos, 'pausa')
+        const q = tx.objectStore('acciones').getAll()
+        q.onsuccess = () => { for (const una of q.result) tx.objectStore('acciones').put({ ...una, noAntesDe: lejos }) }
+        tx.oncomplete = () => { db.close(); resolver() } } })`)
+    await phoneContext.setOffline(false)
+    await goHome()
+    await hasta(async () => {
+      await tapSendNow()
+      return (await readShortEventoTypes(guia)).includes('intento_fallido')
+    })
+  })
+
+  it('sends with the page closed, when the browser says that there is coverage', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await waitForInstall()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    await enlace('Entregar').waitFor()
+    phoneBridge.cortar(/\/sesion$/, 100)
+    await fillEntrega(guia)
+    await locateButton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    const testigo = await phoneContext.newPage()
+    await testigo.goto(`${phoneBridge.url}/healthz`)
+    await pagina.close()
+    const sesion = await phoneContext.newCDPSession(testigo)
+    const registro = new Promise<string>((resolve) => {
+      sesion.on(
+        'ServiceWorker.workerRegistrationUpdated',
+        ({ registrations: [uno] }) => uno && resolve(uno.registrationId),
+      )
+    })
+    await sesion.send('ServiceWorker.enable')
+    phoneBridge.sanar()
+    const origin = phoneBridge.url
+    await sesion.send('ServiceWorker.dispatchSyncEvent', {
+      origin,
+      registrationId: await registro,
+      tag: 'cola',
+      lastChance: false,
+    })
+    await hasta(async () => (await readPrueba(guia)).status === 200)
+    watchTab(testigo)
+  })
+
+  it('offers a new version, and changes to it without losing what is to be sent', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    await enlace('Entregar').waitFor()
+    const [antes] = (await waitForInstall()) as string[]
+    phoneBridge.cortar(/\/sesion$/, 50)
+    await failIntento(guia)
+    phoneBridge.cambiar = (ruta, cuerpo) =>
+      ruta.endsWith('servicio.js') ? cuerpo.replace(/"version":"\w+"/, '"version":"otra"') : cuerpo
+    await evaluateOnPhone(
+      'navigator.serviceWorker.getRegistration("/repartidor").then((r) => r.update()).then(() => 0)',
+    )
+    await pagina.getByText('Hay una versión nueva.').waitFor()
+    expect(await evaluateOnPhone<string[]>('caches.keys()')).toContain(antes)
+    await locateButton('Cargarla').tap()
+    await expect.poll(() => evaluateOnPhone<string[]>('caches.keys()').catch(() => [])).toEqual(['repartidor-otra'])
+    await pagina.getByText('Intento fallido (por enviar)').waitFor()
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import {
+  afterRename,
+  compareDoors,
+  type Door,
+  doorOf,
+  isSameDestinatario,
+  isSameReceiver,
+  lacksRelation,
+  receiverOf,
+  renameInOther,
+  renameReceiver,
+  SAME_DOOR_M,
+} from '../../../server/pages/courier/browser/sameDoor.ts'
+
+const M = 1 / 111_195.0802
+const alNorte = (metros: number) => ({ lat: 14.7189 + metros * M, lng: -90.6442 })
+const PUERTA: Door = { point: alNorte(0), direccion: 'aldea loma alta san juan', telefono: '+50231480001' }
+const OTRA = { direccion: 'casa azul san juan', telefono: '+50231480002' }
+
+describe('the door of two parcels', () => {
+  it.each([
+    ['misma', 0, {}],
+    ['misma', 20, { telefono: OTRA.telefono }],
+    ['misma', 20, { direccion: OTRA.direccion }],
+    ['misma', SAME_DOOR_M - 0.01, {}],
+    ['otra', SAME_DOOR_M + 0.01, {}],
+    ['otra', SAME_DOOR_M + 0.4, { direccion: OTRA.direccion }],
+    ['otra', 3_300, {}],
+    ['otra', 0, OTRA],
+    ['otra', 0, { direccion: '', telefono: OTRA.telefono }],
+  ] as const)('is «%s» at %d m with %j', (comparacion, metros, cambios) => {
+    const otra = { ...PUERTA, ...cambios, point: alNorte(metros) }
+    expect([compareDoors(PUERTA, otra), compareDoors(otra, PUERTA)]).toEqual([comparacion, comparacion])
+  })
+
+  it('is the courier’s to tell while either place is not confirmed, if address or telephone is equal', () => {
+    const sinLugar = { ...PUERTA, point: null }
+    expect(compareDoors(PUERTA, sinLugar)).toBe('dudosa')
+    expect(compareDoors(sinLugar, PUERTA)).toBe('dudosa')
+    expect(compareDoors(sinLugar, { ...sinLugar, telefono: OTRA.telefono })).toBe('dudosa')
+    expect(compareDoors(sinLugar, { ...sinLugar, ...OTRA })).toBe('otra')
+  })
+
+  it('takes neither two missing telephones nor two missing addresses for equal', () => {
+    const callada = { point: alNorte(0), direccion: '', telefono: null }
+    expect(compareDoors(callada, callada)).toBe('otra')
+  })
+
+  type Llevado = Parameters<typeof doorOf>[0]
+  type Lugar = NonNullable<Llevado['datos']>['ubicacion']
+  const RUMBO = { target: 'destinatario', direccion: 'ALDEA  Loma-Alta., San José', telefono: '+50231480001' } as const
+  const CONFIRMADA: Lugar = { estado: 'confirmada', lat: 14.7, lng: -90.6 }
+  const llevado = (ubicacion: Lugar, cambios: Partial<Llevado> = {}): Llevado => ({
+    datos: { direccion: 'ALDEA  Loma-Alta.', ubicacion },
+    heading: RUMBO,
+    steps: [{ estado: 'entregado' }],
+    ...cambios,
+  })
+
+  it('has one spelling of its address, and no point unless the place is confirmed with coordinates', () => {
+    expect(doorOf(llevado(CONFIRMADA))).toEqual({
+      point: { lat: 14.7, lng: -90.6 },
+      direccion: 'aldea loma alta san jose',
+      telefono: '+50231480001',
+    })
+    expect(doorOf(llevado({ ...CONFIRMADA, estado: 'vencida' }))?.point).toBeNull()
+    expect(doorOf(llevado({ ...CONFIRMADA, lat: null, lng: null }))?.point).toBeNull()
+  })
+
+  it('is none for a parcel that is unknown, goes elsewhere, or cannot be handed over now', () => {
+    expect(doorOf(llevado(CONFIRMADA, { datos: null }))).toBeNull()
+    expect(doorOf(llevado(CONFIRMADA, { heading: { ...RUMBO, target: 'comercio' } }))).toBeNull()
+    expect(doorOf(llevado(CONFIRMADA, { steps: [{ estado: 'en_ruta' }] }))).toBeNull()
+  })
+})
+
+describe('who receives another parcel', () => {
+  const MARIA = { nombre: 'María López', relacion: 'destinatario' }
+  const otra = { guia: '7K3M9QX2A1B4', nombre: null, relacion: '', wasAsked: false }
+  const con = (cambios: object) => ({ ...otra, ...cambios })
+
+  it('is the same person, who is nothing to another recipient until the courier says so', () => {
+    expect(receiverOf(otra, MARIA, false)).toEqual({ nombre: 'María López', relacion: '' })
+    expect(lacksRelation(otra, MARIA, false)).toBe(true)
+    expect(receiverOf(con({ relacion: 'familiar' }), MARIA, false)).toEqual({
+      nombre: 'María López',
+      relacion: 'familiar',
+    })
+    expect(lacksRelation(con({ relacion: 'familiar' }), MARIA, false)).toBe(false)
+  })
+
+  it('is to the same recipient what the same person is to him with the first parcel', () => {
+    expect(receiverOf(otra, MARIA, true)).toEqual(MARIA)
+    expect(lacksRelation(otra, MARIA, true)).toBe(false)
+    const pedro = con({ nombre: 'Pedro Choc' })
+    expect(receiverOf(pedro, MARIA, true)).toEqual({ nombre: 'Pedro Choc', relacion: '' })
+    expect(lacksRelation(pedro, MARIA, true)).toBe(true)
+  })
+
+  it('keeps no relation that was chosen under another name', () => {
+    const elegida = con({ relacion: 'familiar' })
+    expect(renameInOther(elegida, 'Pedro', MARIA.nombre)).toMatchObject({ nombre: 'Pedro', relacion: '' })
+    expect(renameInOther(elegida, MARIA.nombre, MARIA.nombre)).toMatchObject({ nombre: null, relacion: '' })
+    const propia = con({ nombre: 'Luis Pérez', relacion: 'destinatario' })
+    expect(afterRename([elegida, propia])).toEqual([otra, propia])
+    expect(isSameReceiver(con({ nombre: 'María López ' }), MARIA)).toBe(true)
+  })
+
+  it('stops being the recipient with the recipient’s name, and nothing else', () => {
+    expect(renameReceiver(MARIA, 'Pedro', 'María López').relacion).toBe('')
+    expect(renameReceiver(MARIA, 'maria  lopez', 'María López').relacion).toBe('destinatario')
+    expect(renameReceiver({ ...MARIA, relacion: 'familiar' }, 'Pedro', 'María López').relacion).toBe('familiar')
+    // The guide has no name, or another spelling: the courier's own choice stays.
+    expect(renameReceiver(MARIA, 'Pedro', null).relacion).toBe('destinatario')
+    expect(renameReceiver({ nombre: 'Mari', relacion: 'destinatario' }, 'Mary', 'María López').relacion).toBe(
+      'destinatario',
+    )
+  })
+
+  it('has one recipient for two parcels only with the same name and the same telephone', () => {
+    const una = { destinatario: 'María López', telefono: '+50231480001' }
+    expect(isSameDestinatario(una, { ...una, destinatario: 'MARIA LÓPEZ' })).toBe(true)
+    expect(isSameDestinatario(una, { ...una, telefono: '+50231480002' })).toBe(false)
+    expect(isSameDestinatario(una, { ...una, destinatario: 'Luis' })).toBe(false)
+    expect(isSameDestinatario({ ...una, destinatario: null }, { ...una, destinatario: null })).toBe(false)
+    expect(isSameDestinatario({ ...una, telefono: null }, { ...una, telefono: null })).toBe(false)
+  })
+})

@@ -1,0 +1,190 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { barsOf, qrOf } from '../../../server/platform/pdf/barcodes.ts'
+import { createFoto, createGuiaOnRoute } from '../../archivos/images.ts'
+import { hasBrowser, openBrowserWithCamera } from '../../browser.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
+import {
+  checkWindow,
+  createTestRepartidor,
+  enlace,
+  evaluateOnPhone,
+  goHome,
+  groupCode,
+  locateButton,
+  openPhone,
+  pagina,
+  phoneBridge,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  readShortEventoTypes,
+  registerAsOperador,
+  requestedUrls,
+  signInOnPage,
+  titulo,
+  usePhone,
+  waitForInstall,
+} from './phone.ts'
+
+usePhone()
+
+/** What a label shows to a camera, bars or a QR, in grey: drawn by hand, since the service bars sharp from other formats. */
+function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) {
+  const grises = Buffer.alloc(ancho * alto, 0xee)
+  const rectangulo = (x: number, y: number, w: number, h: number) => {
+    for (let fila = y; fila < y + h; fila++) grises.fill(0, fila * ancho + x, fila * ancho + x + w)
+  }
+  if (que.barras) {
+    const anchos = barsOf(que.barras)!
+    const modulos = anchos.reduce((a, b) => a + b)
+    const modulo = Math.floor((ancho - 40) / modulos)
+    let x = Math.floor((ancho - modulo * modulos) / 2)
+    for (const [i, n] of anchos.entries()) {
+      if (i % 2 === 0) rectangulo(x, 140, n * modulo, 180)
+      x += n * modulo
+    }
+  }
+  if (que.qr) {
+    const { side: lado, modules: modulos } = qrOf(que.qr)!
+    const modulo = Math.floor((alto - 120) / lado)
+    for (let i = 0; i < lado * lado; i++) {
+      if (modulos[i]) rectangulo(60 + (i % lado) * modulo, 60 + Math.floor(i / lado) * modulo, modulo, modulo)
+    }
+  }
+  return { grises, ancho, alto }
+}
+type Dibujo = ReturnType<typeof dibujo>
+/** The guide whose label the camera sees. */
+let _enCamara: string
+
+/** A film of one picture, as Chromium's false camera plays it. */
+function pelicula({ grises, ancho, alto }: Dibujo): Buffer {
+  const cuadro = Buffer.concat([Buffer.from('FRAME\n'), grises, Buffer.alloc((ancho * alto) / 2, 128)])
+  return Buffer.concat([Buffer.from(`YUV4MPEG2 W${ancho} H${alto} F5:1 Ip A1:1 C420jpeg\n`), cuadro, cuadro])
+}
+
+const png = ({ grises, ancho, alto }: Dibujo) =>
+  sharp(grises, { raw: { width: ancho, height: alto, channels: 1 } })
+    .png()
+    .toBuffer()
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  let carpeta: string
+  let navegador: Browser
+  /** The guide whose label the camera sees. */
+  let enCamara: string
+
+  beforeAll(async () => {
+    carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
+    enCamara = (await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Etiquetas' }))).guia
+    await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
+    navegador = await openBrowserWithCamera(join(carpeta, 'etiqueta.y4m'))
+  })
+  afterAll(async () => {
+    await navegador?.close()
+    await rm(carpeta, { recursive: true, force: true })
+  })
+
+  it('reads bars with the camera and a QR from a photo, without a reader of the browser', FULL_RUN_ONLY, async () => {
+    const { codigo } = await createTestRepartidor()
+    // The camera sees the label at once: what is to be done before that has to hold it back.
+    await openPhone(
+      {
+        initScript: `window.camara = Promise.resolve()
+        const dispositivos = navigator.mediaDevices // none on an empty page
+        const pedir = dispositivos?.getUserMedia.bind(dispositivos)
+        if (dispositivos) dispositivos.getUserMedia = async (que) => { await window.camara; return pedir(que) }`,
+      },
+      navegador,
+    )
+    await waitForInstall()
+    expect(requestedUrls.filter((una) => una.includes('lector.'))).toEqual([])
+    await signInOnPage(codigo)
+    expect(await evaluateOnPhone('typeof BarcodeDetector')).toBe('undefined')
+    await enlace('Escanear').tap()
+    await titulo(groupCode(enCamara)).waitFor()
+    await pagina.getByText('Lleva: Etiquetas').waitFor()
+    await goHome()
+    await evaluateOnPhone('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
+    await enlace('Escanear').tap()
+    await pagina.getByLabel('Cargar varias').check()
+    await evaluateOnPhone('window.soltar()')
+    await pagina.getByText('1 guía').waitFor()
+    await checkWindow('escanear')
+    // It is before the camera still: a moment later the box is gone.
+    await pagina.getByLabel('Cargar varias').tap()
+    await titulo(groupCode(enCamara)).waitFor()
+    const { guia } = await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Cuadros' }))
+    await goHome()
+    await phoneContext.clearPermissions()
+    await phoneContext.grantPermissions(['geolocation'])
+    await enlace('Escanear').tap()
+    await pagina.getByText('Sin permiso para usar la cámara').waitFor()
+    const entrada = pagina.locator('input[type=file]')
+    await entrada.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await createFoto() })
+    await pagina.getByText('No se ve ningún código').waitFor()
+    const ajeno = await png(dibujo({ qr: 'https://example.com/menu' }))
+    await entrada.setInputFiles({ name: 'b.png', mimeType: 'image/png', buffer: ajeno })
+    await pagina.getByText('Ese código no es de una guía').waitFor()
+    const propio = await png(dibujo({ qr: `https://guias.example.com/r/${guia}` }))
+    await entrada.setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: propio })
+    await pagina.getByText('Lleva: Cuadros').waitFor()
+  })
+
+  it('takes many parcels one after the other, each once', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const enBodega = async () => {
+      const { guia } = await phoneComercio.api.guias.crear(buildGuia())
+      for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(guia, { estado })
+      return guia
+    }
+    const [una, otra] = [await enBodega(), await enBodega()]
+    const suya = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone({ permissions: [] }, navegador)
+    await signInOnPage(codigo)
+    await titulo('1 por entregar').waitFor()
+    await enlace('Escanear').tap()
+    await pagina.getByText('Sin permiso para usar la cámara').waitFor()
+    await pagina.getByLabel('Cargar varias').check()
+    const mostrar = async (guia: string) =>
+      pagina.locator('input[type=file]').setInputFiles({
+        name: 'etiqueta.png',
+        mimeType: 'image/png',
+        buffer: await png(dibujo({ barras: guia })),
+      })
+    for (const guia of [una, otra, suya]) {
+      await mostrar(guia)
+      await pagina.getByText(`${groupCode(guia)} en la lista.`).waitFor()
+    }
+    await mostrar(una)
+    await pagina.getByText('3 guías').waitFor()
+    await checkWindow('tomar-varias')
+    await locateButton('Salir a ruta con 2').tap()
+    await titulo('En ruta: 2 guías').waitFor()
+    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(suya)).waitFor()
+    for (const guia of [una, otra]) await hasta(async () => (await readShortEventoTypes(guia)).includes('en_ruta'))
+    await goHome()
+    await titulo('3 por entregar').waitFor()
+    expect((await readShortEventoTypes(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
+  })
+
+  it('uses the browser’s own reader where there is one', async () => {
+    const { codigo } = await createTestRepartidor()
+    await openPhone(
+      {
+        initScript: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
+        async detect(video) { return video.videoWidth > 0 ? [{ rawValue: '${enCamara}' }] : [] } }`,
+      },
+      navegador,
+    )
+    await signInOnPage(codigo)
+    await enlace('Escanear').tap()
+    await titulo(groupCode(enCamara)).waitFor()
+    expect(phoneBridge.pasados.some((una) => una.includes('lector.'))).toBe(false)
+  })
+})

@@ -1,0 +1,77 @@
+// What the first page remembers of this phone.
+import type { Page } from 'playwright-core'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { inGroups } from '../../server/platform/codes/guideCode.ts'
+import { hasBrowser, openContext } from '../browser.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { checkLargeText, checkPage, evaluateIn } from './inspect.ts'
+
+const entorno = shareEnvironment()
+let guias: string[]
+beforeAll(async () => {
+  const { api } = await entorno.nuevoComercio()
+  guias = await Promise.all(Array.from({ length: 5 }, async () => (await api.guias.crear(buildGuia())).guia))
+})
+
+describe.skipIf(!hasBrowser)('the codes that somebody searched on this phone', () => {
+  let pagina: Page
+  const abrir = async (opciones = {}) => {
+    const contexto = await openContext({ viewport: { width: 360, height: 740 }, ...opciones })
+    pagina = await contexto.newPage()
+    await pagina.goto(`${entorno.url}/`)
+  }
+  afterEach(() => pagina?.context().close())
+  const buscar = async (texto: string) => {
+    await pagina.goto(`${entorno.url}/`)
+    await pagina.getByLabel('Código de la guía').fill(texto)
+    await pagina.keyboard.press('Enter')
+    await pagina.waitForURL(/\/r[/?]/)
+  }
+  const parte = () => pagina.locator('#buscados')
+  const codigos = async () => {
+    await pagina.goto(`${entorno.url}/`)
+    return pagina.locator('#buscados a').allTextContents()
+  }
+
+  it('are links to their parcels, newest first, at most four, each once', async () => {
+    await abrir()
+    expect(await parte().isVisible()).toBe(false)
+    await buscar('no es un código')
+    expect(await codigos()).toEqual([])
+    for (const guia of [...guias, guias[3]!]) await buscar(inGroups(guia).toLowerCase())
+    const ultimos = [3, 4, 2, 1].map((i) => inGroups(guias[i]!))
+    expect(await codigos()).toEqual(ultimos)
+    await checkPage({ pagina, nombre: 'inicio-buscados', blancos: '#buscados a, #buscados button' })
+    await pagina.getByRole('link', { name: ultimos[1]! }).click()
+    await pagina.waitForURL(`${entorno.url}/r/${guias[4]}`)
+    await pagina.goBack()
+    expect(await parte().isVisible()).toBe(true)
+    await checkLargeText(pagina)
+  })
+
+  it('are forgotten on request, and only they', async () => {
+    await abrir()
+    await buscar(guias[0]!)
+    await evaluateIn(pagina, `localStorage.setItem('otro', '1')`)
+    await codigos()
+    await pagina.getByRole('button', { name: 'Olvidarlos' }).click()
+    expect(await parte().isVisible()).toBe(false)
+    expect(await codigos()).toEqual([])
+    expect(await evaluateIn(pagina, `localStorage.length`)).toBe(1)
+  })
+
+  it('are none where the storage holds something else, or JavaScript is off', async () => {
+    await abrir()
+    for (const malo of ['{', '{"a":1}', '["<b>", 7, "7K3M9QX2A1B5"]']) {
+      await evaluateIn(pagina, `localStorage.setItem('buscados', ${JSON.stringify(malo)})`)
+      expect(await codigos()).toEqual([])
+    }
+    await pagina.context().close()
+    await abrir({ javaScriptEnabled: false })
+    await buscar(guias[0]!)
+    expect(await pagina.locator('h1').textContent()).toBe('Envío registrado')
+    await pagina.goto(`${entorno.url}/`)
+    expect(await parte().isVisible()).toBe(false)
+  })
+})

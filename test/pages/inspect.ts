@@ -1,0 +1,87 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { captureScreen } from '../browser.ts'
+
+/** Evaluates in a page; not Playwright's `evaluate()`, which a page's policy would report as an eval. */
+export async function evaluateIn<T>(pagina: Page, expression: string): Promise<T> {
+  const sesion = await pagina.context().newCDPSession(pagina)
+  const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  await sesion.detach()
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+  return result.value as T
+}
+
+/** The rules whose result depends on the colours. */
+const DE_COLORES = ['color-contrast', 'link-in-text-block']
+
+/**
+ * Expects that axe finds no fault in a page, in dark and then in light. In dark it tries the rules of colours alone: all
+ * the rest is the same.
+ * @param nombre of the page, and of its pictures
+ */
+export async function checkWithAxe(pagina: Page, nombre: string): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await pagina.emulateMedia({ colorScheme })
+    const faltas = await evaluateIn<string[]>(
+      pagina,
+      `(async () => { if (!window.axe) { ${axe.source} }
+        const { violations } = await axe.run(document, ${JSON.stringify(colorScheme === 'dark' ? { runOnly: DE_COLORES } : {})})
+        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`,
+    )
+    expect(faltas, `${nombre}, ${colorScheme}`).toEqual([])
+    await captureScreen(pagina, `${nombre}-${colorScheme}`)
+  }
+}
+
+interface PageCheck {
+  pagina: Page
+  /** Of the pictures, with `CAPTURAS`. */
+  nombre: string
+  /** The window's width, in pixels. */
+  ancho?: number
+  /** A selector of what fingers must hit: 48 pixels each way. */
+  blancos: string
+}
+
+/** In light and dark: no fault that axe can find, no small target, nothing wider than the window; and its picture. */
+export async function checkPage({ pagina, nombre, ancho = 360, blancos }: PageCheck): Promise<void> {
+  await checkWithAxe(pagina, nombre)
+  const medidas = await evaluateIn<{ ancho: number; chicos: string[] }>(
+    pagina,
+    `({
+      ancho: document.documentElement.scrollWidth,
+      chicos: [...document.querySelectorAll(${JSON.stringify(blancos)})]
+        .filter((e) => e.getClientRects().length > 0)
+        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
+        .map((e) => e.outerHTML.slice(0, 100)) })`,
+  )
+  expect(medidas.ancho).toBeLessThanOrEqual(ancho)
+  expect(medidas.chicos).toEqual([])
+}
+
+/** WCAG 1.4.10: a column of 320 px with letters twice as large scrolls one way only. */
+export async function checkLargeText(pagina: Page): Promise<void> {
+  await pagina.setViewportSize({ width: 320, height: 740 })
+  await evaluateIn(pagina, `document.documentElement.style.fontSize = '200%'`)
+  expect(await evaluateIn(pagina, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+}
+
+/** Letters twice as large, on a phone of 360 × 740: bars that stay in the window cover at most 15 % of it. */
+export async function checkBars(pagina: Page): Promise<void> {
+  await pagina.setViewportSize({ width: 360, height: 740 })
+  await evaluateIn(pagina, `document.documentElement.style.fontSize = '200%'`)
+  const tapado = () =>
+    evaluateIn<number>(
+      pagina,
+      `[...document.querySelectorAll('body *')]
+        .filter((e) => ['fixed', 'sticky'].includes(getComputedStyle(e).position) && e.checkVisibility())
+        .reduce((suma, e) => suma + e.offsetHeight, 0) / innerHeight`,
+    )
+  await expect.poll(tapado).toBeLessThanOrEqual(0.15)
+  await evaluateIn(pagina, `document.documentElement.style.fontSize = ''`)
+}

@@ -1,0 +1,374 @@
+import { describe, expect, it } from 'vitest'
+import { captureScreen, hasBrowser } from '../../browser.ts'
+import { FULL_RUN_ONLY } from '../../factories.ts'
+import { checkBars, checkLargeText } from '../inspect.ts'
+import { en, useRecipientPage } from './phone.ts'
+import { fakePages, url, useUbicacionService } from './service.ts'
+
+useUbicacionService()
+const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  const {
+    open: abrir,
+    button: boton,
+    conMosaicos,
+    context: contexto,
+    enfocado,
+    enlace,
+    evaluar,
+    gracias,
+    oculto,
+    pagina,
+    findBrokenWords: palabrasRotas,
+    requestedUrls: pedidas,
+    quieto,
+    referencia,
+    check: revisar,
+    texto,
+    titulo,
+    alturaDeConfirmar,
+  } = useRecipientPage()
+
+  it('weighs little before anybody wants the map', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.createRequest())
+    const sesion = await contexto().newCDPSession(pagina())
+    let bytes = 0
+    sesion.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength
+    })
+    await sesion.send('Network.enable')
+    await sesion.send('Network.setCacheDisabled', { cacheDisabled: true })
+    await pagina().reload({ waitUntil: 'networkidle' })
+    console.log(`the page with headers, gzip: ${bytes} bytes in ${new Set(pedidas).size} requests`)
+    expect(bytes).toBeGreaterThan(4_000)
+    expect(bytes).toBeLessThan(15_000)
+    expect(pedidas.filter((una) => una.includes('/mapa.'))).toEqual([])
+    await revisar('inicio')
+    await boton('Señalarlo en el mapa').tap()
+    await conMosaicos()
+    await pagina().waitForLoadState('networkidle')
+    console.log(`with the map and its tiles: ${bytes} bytes`)
+    expect(bytes).toBeLessThan(100_000)
+  })
+
+  it.each([
+    ['Chrome', undefined, 'Toque «Permisos» y encienda «Ubicación».'],
+    [
+      'Safari',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+      'Toque «Ubicación» y elija «Permitir».',
+    ],
+    [
+      'WhatsApp',
+      'Mozilla/5.0 (Linux; Android 14; SM-A155M; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/130.0.0.0 Mobile Safari/537.36 WhatsApp/2.24.20.89',
+      '«Abrir en el navegador»',
+    ],
+  ])('without permission says what to tap in %s', async (nombre, userAgent, paso) => {
+    await abrir(fakePages.createRequest(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
+    await boton('Usar mi ubicación').tap()
+    await texto('no nos dio permiso').waitFor()
+    expect(await texto(paso).isVisible()).toBe(true)
+    expect(await oculto('metodo')).toBe('')
+    await revisar(`gps-denegado-${nombre}`)
+  })
+
+  it('works without JavaScript, by a link or a description', FULL_RUN_ONLY, async () => {
+    fakePages.responder(({ enlace }) =>
+      enlace?.includes('example')
+        ? { ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace no es de un mapa.' }
+        : undefined,
+    )
+    await abrir(fakePages.createRequest(), { javaScriptEnabled: false })
+    for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await boton(cual).count()).toBe(0)
+    await captureScreen(pagina(), 'ubicacion-sin-js')
+    await enlace().fill('https://example.com/x')
+    await referencia().fill('portón verde')
+    await boton('Confirmar').tap()
+    await pagina().getByRole('alert').getByText('Ese enlace no es de un mapa.').waitFor()
+    expect(await enfocado()).toBe('errores')
+    expect([await enlace().inputValue(), await referencia().inputValue()]).toEqual([
+      'https://example.com/x',
+      'portón verde',
+    ])
+    await captureScreen(pagina(), 'ubicacion-sin-js-error')
+    await enlace().fill('https://maps.app.goo.gl/abc')
+    await boton('Confirmar').tap()
+    await gracias()
+    expect(fakePages.confirmaciones.at(-1)).toEqual({
+      seguro: false,
+      cambiar: false,
+      method: 'enlace',
+      enlace: 'https://maps.app.goo.gl/abc',
+      referencia: 'portón verde',
+    })
+    await pagina().goto(`${url}/u/${fakePages.createRequest()}`)
+    await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
+    await boton('No tengo enlace: basta con la descripción').tap()
+    await gracias()
+    expect(fakePages.confirmaciones.at(-1)).toMatchObject({ method: 'descripcion' })
+  })
+
+  it('shows the pin of a link that names its point, and of a wrong link the error alone', async () => {
+    await abrir(fakePages.createRequest())
+    await boton('Pegar un enlace de mapa').tap()
+    expect(await enfocado()).toBe('enlace')
+    await enlace().fill('https://example.com/')
+    await boton('Confirmar').tap()
+    await texto('«example.com» no es un mapa admitido').waitFor()
+    expect([await enfocado(), await enlace().getAttribute('aria-invalid'), await oculto('metodo')]).toEqual([
+      'enlace',
+      'true',
+      '',
+    ])
+    expect(
+      await evaluar(
+        `[...document.querySelectorAll('.estado')].filter((e) => e.checkVisibility()).map((e) => e.innerText).join('')`,
+      ),
+    ).toBe('')
+    expect(await pagina().locator('#mapa').isVisible()).toBe(false)
+    expect(fakePages.confirmaciones).toEqual([])
+    await revisar('enlace-invalido')
+    await enlace().fill(ENLACE)
+    await conMosaicos()
+    expect(await texto('no es un mapa admitido').isVisible()).toBe(false)
+    expect([await oculto('lat'), await oculto('metodo')]).toEqual(['14.6341000', 'enlace'])
+    await quieto()
+    const { y, height } = (await pagina().locator('#mapa').boundingBox())!
+    expect([y >= 0, y + height <= (await alturaDeConfirmar())]).toEqual([true, true])
+    await revisar('enlace')
+    await boton('Confirmar').tap()
+    await gracias()
+    expect(fakePages.confirmaciones).toMatchObject([{ method: 'enlace', enlace: ENLACE }])
+  })
+
+  it('says what the server refuses at its field, with what was filled in', FULL_RUN_ONLY, async () => {
+    fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace ya no sirve.' }))
+    await abrir(fakePages.createRequest())
+    await boton('Pegar un enlace de mapa').tap()
+    await enlace().fill('https://maps.app.goo.gl/abc')
+    await boton('Confirmar').tap()
+    await pagina().getByRole('link', { name: 'Ese enlace ya no sirve.' }).tap()
+    expect([await enfocado(), await enlace().inputValue()]).toEqual(['enlace', 'https://maps.app.goo.gl/abc'])
+    await revisar('enlace-rechazado')
+  })
+
+  it('takes a description alone, if it is one', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.createRequest())
+    await boton('Describirlo con palabras').tap()
+    await referencia().fill('casa')
+    await boton('Confirmar').tap()
+    await texto('Describa el lugar con más detalle').waitFor()
+    expect([await enfocado(), await referencia().getAttribute('aria-invalid')]).toEqual(['referencia', 'true'])
+    await revisar('descripcion-corta')
+    await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
+    await boton('Confirmar').tap()
+    await gracias()
+    expect(fakePages.confirmaciones).toMatchObject([
+      { method: 'descripcion', referencia: 'Aldea El Carmen, casa azul tras la escuela' },
+    ])
+  })
+
+  it('goes back to the choice by the phone’s own button, and chooses anew', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.createRequest(), en(9))
+    await boton('Usar mi ubicación').tap()
+    await titulo('¿Es aquí?').waitFor()
+    await pagina().goBack()
+    await titulo('¿Dónde le entregamos su paquete?').waitFor()
+    await boton('Describirlo con palabras').tap()
+    expect([await oculto('metodo'), await oculto('lat')]).toEqual(['descripcion', ''])
+    await boton('Atrás').tap()
+    await titulo('¿Dónde le entregamos su paquete?').waitFor()
+  })
+
+  it(
+    'keeps what was filled in when there is no network, says so in full view, and sends it when there is',
+    FULL_RUN_ONLY,
+    async () => {
+      await abrir(fakePages.createRequest(), en(9))
+      await boton('Usar mi ubicación').tap()
+      await texto('precisión de unos 9 metros').waitFor()
+      await quieto()
+      const antes = await alturaDeConfirmar()
+      await contexto().setOffline(true)
+      await boton('Confirmar').tap()
+      await texto('No hay señal').waitFor()
+      const caja = (await texto('No hay señal').boundingBox())!
+      expect(caja.y).toBeGreaterThanOrEqual(0)
+      expect(caja.y + caja.height).toBeLessThanOrEqual(740)
+      expect(await alturaDeConfirmar()).toBe(antes)
+      await revisar('sin-red')
+      expect(fakePages.confirmaciones).toEqual([])
+      expect(await oculto('lat')).toBe('14.6400000')
+      await contexto().setOffline(false)
+      await titulo('¡Gracias, María!').waitFor()
+      expect(fakePages.confirmaciones).toHaveLength(1)
+      expect(fakePages.confirmaciones[0]).toMatchObject({ lat: 14.64, lng: -90.61 })
+    },
+  )
+
+  it('remembers what was filled in when Android drops the page', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.createRequest())
+    await boton('Pegar un enlace de mapa').tap()
+    await enlace().fill('https://maps.app.goo.gl/abc')
+    await pagina().reload()
+    await titulo('Pegue el enlace').waitFor()
+    expect([await enlace().inputValue(), await oculto('metodo')]).toEqual(['https://maps.app.goo.gl/abc', 'enlace'])
+  })
+
+  it('asks about a place far away', FULL_RUN_ONLY, async () => {
+    fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
+    await abrir(fakePages.createRequest(), en(9))
+    await boton('Usar mi ubicación').tap()
+    await titulo('¿Es aquí?').waitFor()
+    await boton('Confirmar').tap()
+    await titulo('¿Seguro que es ahí?').waitFor()
+    await revisar('lejos')
+    await boton(/No, quiero/).tap()
+    await titulo('¿Es aquí?').waitFor()
+    expect(await oculto('lat')).toBe('14.6400000')
+    await boton('Confirmar').tap()
+    await boton(/^Sí/).tap()
+    await titulo('¡Gracias, María!').waitFor()
+    expect(fakePages.confirmaciones.map(({ seguro }) => seguro)).toEqual([false, false, true])
+  })
+
+  it('says the place anew afterwards, by the same link, and leads to the tracking', async () => {
+    await abrir(fakePages.createRequest(), en(9))
+    await boton('Usar mi ubicación').tap()
+    await titulo('¿Es aquí?').waitFor()
+    await boton('Confirmar').tap()
+    await gracias()
+    const enlaces = pagina().getByRole('link')
+    expect(await enlaces.filter({ hasText: 'Seguir mi paquete' }).getAttribute('href')).toBe('../r/7K3M9QX2A1B4')
+    await enlaces.filter({ hasText: 'Cambiar el lugar' }).tap()
+    await texto('Diga otra vez el lugar').waitFor()
+    await revisar('cambiar')
+    await boton('Describirlo con palabras').tap()
+    await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
+    await boton('Confirmar').tap()
+    await titulo('¿Quitamos el lugar del mapa?').waitFor()
+    await revisar('quitar-el-lugar')
+    await boton(/^Quitar el lugar/).tap()
+    await gracias()
+    expect(fakePages.confirmaciones.map(({ method: metodo, cambiar }) => [metodo, cambiar])).toEqual([
+      ['gps', false],
+      ['descripcion', true],
+      ['descripcion', true],
+    ])
+    await revisar('gracias-cambiado')
+  })
+
+  it('shows that a link is being read, and by itself what became of it', async () => {
+    const confirmado = { lat: null, lng: null, precision_m: null, referencia: null, enlace: ENLACE }
+    const token = fakePages.createRequest({
+      estado: 'confirmada',
+      correctable: true,
+      confirmed: { ...confirmado, lectura: 'leyendo' },
+    })
+    await abrir(token)
+    await titulo('Estamos leyendo su enlace').waitFor()
+    await revisar('leyendo-el-enlace')
+    fakePages.cambiar(token, { confirmed: { ...confirmado, lectura: 'sin_lugar' } })
+    await texto('no lleva a un lugar del mapa').waitFor()
+    expect(await oculto('cambiar')).toBe('1')
+    await revisar('enlace-sin-lugar')
+  })
+
+  it('does not mind a map that opens after the place was sent', async () => {
+    const { promise: puedeAbrir, resolve: dejarAbrir } = Promise.withResolvers<void>()
+    await abrir(fakePages.createRequest(), en(9))
+    await contexto().route(/mapa[^/]*\.js/, async (ruta) => {
+      await puedeAbrir
+      await ruta.continue()
+    })
+    await boton('Usar mi ubicación').tap()
+    await titulo('¿Es aquí?').waitFor()
+    await boton('Confirmar').tap()
+    await gracias()
+    const abierto = pagina().waitForResponse((respuesta) => /mapa[^/]*\.js/.test(respuesta.url()))
+    dejarAbrir()
+    await (await abierto).finished()
+    // The page complains, if it does, before it draws again twice.
+    await evaluar('new Promise((listo) => requestAnimationFrame(() => requestAnimationFrame(listo)))')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  })
+
+  it('offers another link where one is no longer good', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.createRequest({ estado: 'vencida' }))
+    await revisar('vencida')
+    await boton('Mandarme otro enlace').tap()
+    await titulo('Le mandamos otro enlace').waitFor()
+    expect(await texto(/teléfono que termina en 76/).isVisible()).toBe(true)
+    expect(fakePages.others).toHaveLength(1)
+    await revisar('otro-enlace')
+  })
+
+  it.each(['cerrada', 'desconocida'] as const)('is readable when the request is %s', FULL_RUN_ONLY, async (estado) => {
+    await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : fakePages.createRequest({ estado }))
+    await revisar(estado)
+  })
+
+  it('breaks no word in letters twice as large', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.createRequest(), en(1_800))
+    const mirar = async (nombre: string) => {
+      await captureScreen(pagina(), `ubicacion-200-${nombre}`)
+      expect([nombre, await palabrasRotas()]).toEqual([nombre, []])
+      expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    }
+    await checkLargeText(pagina())
+    await mirar('elegir')
+    await boton('Usar mi ubicación').tap()
+    await texto('Esta posición puede fallar').waitFor()
+    await boton('Confirmar').tap()
+    await mirar('gps')
+    await boton('Atrás').tap()
+    await boton('Pegar un enlace de mapa').tap()
+    await mirar('enlace')
+    await boton('Atrás').tap()
+    await boton('Describirlo con palabras').tap()
+    await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
+    await mirar('descripcion')
+    await boton('Confirmar').tap()
+    await gracias()
+    await mirar('gracias')
+  })
+
+  it('keeps the button in reach of the thumb, and covers little with letters twice as large', async () => {
+    await abrir(fakePages.createRequest(), en(8))
+    await boton('Usar mi ubicación').tap()
+    await conMosaicos()
+    const enLaVentana = () =>
+      evaluar<boolean>(`(() => {
+      const { top, bottom } = document.querySelector('.barra .principal').getBoundingClientRect()
+      return scrollY === 0 && document.documentElement.scrollHeight > innerHeight && top > 600 && bottom <= innerHeight
+    })()`)
+    await texto('Mover el pin con botones').tap()
+    await evaluar('scrollTo(0, 0)')
+    expect(await enLaVentana()).toBe(true)
+    await checkBars(pagina())
+    await pagina().setViewportSize({ width: 740, height: 360 })
+    expect(await evaluar(`getComputedStyle(document.querySelector('.barra')).position`)).toBe('static')
+  })
+
+  it('survives long names and a wide screen', FULL_RUN_ONLY, async () => {
+    const token = fakePages.createRequest({
+      comercio: 'Comercializadora Centroamericana de Electrodomésticos, S. A.',
+      contenido: 'Refrigeradora de 12 pies, estufa de 6 hornillas y lavadora de 18 kg, con sus accesorios y manuales',
+      destinatario: 'Maximilianoooooooooooooooooooooooooooooooooooooo',
+      direccion: `${'Kilómetro 14.5 carretera a El Salvador, condominio Las Luces, casa 12, '.repeat(2)}`,
+      municipio: 'San Miguel Ixtahuacán',
+      departamento: 'San Marcos',
+      centre: null,
+    })
+    await abrir(token)
+    await revisar('largo')
+    await boton('Señalarlo en el mapa').tap()
+    await conMosaicos()
+    await pagina().setViewportSize({ width: 1280, height: 800 })
+    await captureScreen(pagina(), 'ubicacion-ancho')
+    // 400 % zoom of a phone.
+    await pagina().setViewportSize({ width: 320, height: 256 })
+    expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  })
+})

@@ -1,0 +1,331 @@
+import { createServer } from 'node:http'
+import express from 'express'
+import { describe, expect, it, vi } from 'vitest'
+import { createLimit } from '../../../server/api/limits/buckets.ts'
+import { serveUbicacion } from '../../../server/pages/location/route.ts'
+import { BRAND_STYLE_HASH, DEFAULT_FRONT, stripBrandStyle } from '../../factories.ts'
+import { advanceClock, fakePages, listenOnFreePort, submitForm, tilesUrl, url, useUbicacionService } from './service.ts'
+
+useUbicacionService()
+
+describe('what the page sends', () => {
+  it('is private, strict and without effect, however often it is opened', async () => {
+    const token = fakePages.createRequest()
+    for (let i = 0; i < 50; i++) expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
+    const respuesta = await fetch(`${url}/u/${token}`, { method: 'HEAD' })
+    expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
+    expect(fakePages.confirmaciones).toEqual([])
+    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' ${BRAND_STYLE_HASH}; img-src 'self' data: ${tilesUrl}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    })
+    expect(respuesta.headers.get('set-cookie')).toBeNull()
+  })
+
+  it('says whose parcel it is, what is in it, as far as it is short, and which', async () => {
+    const contenido = `${'Refrigeradora de 12 pies, '.repeat(4)}y manuales`
+    const html = await (await fetch(`${url}/u/${fakePages.createRequest({ contenido })}`)).text()
+    expect(html).toContain('<strong>Zapatería El Paso</strong> le envía')
+    expect(html).toContain(
+      '<strong>Refrigeradora de 12 pies, Refrigeradora de 12 pies, Refrigeradora de 12 pies,…</strong>',
+    )
+    expect(html).toContain('7K3M-9QX2-A1B4')
+    expect(await (await fetch(`${url}/u/${fakePages.createRequest({ contenido: null })}`)).text()).toContain(
+      'le envía un paquete.',
+    )
+  })
+
+  it('shows the first name alone, and nobody in its title', async () => {
+    const html = await (await fetch(`${url}/u/${fakePages.createRequest()}`)).text()
+    expect(html).toContain('Hola, María.')
+    expect(html).not.toMatch(/Ajú|López|Fernanda/)
+    expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('¿Dónde le entregamos su paquete?')
+    expect(stripBrandStyle(html)).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="/)
+  })
+
+  it.each([
+    ['unknown', 'desconocido0000000000A', 404],
+    ['too short', 'corto', 404],
+    ['not of our letters', 'tok_00000000000000000%C3%B1', 404],
+    ['badly encoded', 'tok_0000000000000000%ZZ', 404],
+    ['below another', 'tok_000000000000000001/x', 404],
+  ])('says 404 for a token that is %s', async (_que, token, status) => {
+    const respuesta = await fetch(`${url}/u/${token}`)
+    expect(respuesta.status).toBe(status)
+    expect(await respuesta.text()).toContain('No encontramos este enlace')
+  })
+
+  it.each([
+    ['vencida', 410, 'Este enlace ya venció'],
+    ['cerrada', 200, 'Ya no hace falta confirmar'],
+  ] as const)('tells nothing of a parcel whose request is %s', async (estado, status, titulo) => {
+    const token = fakePages.createRequest({ estado })
+    for (const respuesta of [await fetch(`${url}/u/${token}`), await submitForm(token, { enlace: 'geo:14.6,-90.5' })]) {
+      expect(respuesta.status).toBe(status)
+      const html = await respuesta.text()
+      expect(html).toContain(titulo)
+      expect(html).not.toMatch(/María|Zapatería|Mixco|calle/)
+    }
+  })
+
+  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('knows no %s', async (method) => {
+    const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, { method })
+    expect([respuesta.status, respuesta.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+  })
+
+  it('escapes whatever it shows', async () => {
+    const malo = `"><script>alert(1)</script>'&`
+    const token = fakePages.createRequest({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
+    fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
+    const html = await (await submitForm(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })).text()
+    expect(html).not.toMatch(/<script>|<\/textarea>[^<]*<\/textarea>/)
+    expect(html.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6)
+  })
+
+  it('answers an error of ours with a page, and no details', async () => {
+    const token = fakePages.createRequest()
+    const espia = vi.spyOn(fakePages.requestsPort, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
+    const respuesta = await fetch(`${url}/u/${token}`)
+    espia.mockRestore()
+    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
+    const html = await respuesta.text()
+    expect(html).toContain('Algo nos falló')
+    expect(html).not.toContain(token)
+  })
+
+  it('offers no map without tiles, and admits no foreign pictures then', async () => {
+    const app = express()
+    serveUbicacion(app, { front: DEFAULT_FRONT, retentionDays: 365, solicitudes: fakePages.requestsPort, tiles: null })
+    const otro = createServer(app)
+    const respuesta = await fetch(`${await listenOnFreePort(otro)}/u/${fakePages.createRequest()}`)
+    expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
+    expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self' data:;")
+    otro.closeAllConnections()
+    otro.close()
+  })
+})
+
+describe('its own files', () => {
+  it('have names that change with them, and are kept for ever', async () => {
+    const html = await (await fetch(`${url}/u/${fakePages.createRequest()}`)).text()
+    const nombres = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, nombre]) => nombre!)
+    expect(nombres.map((nombre) => nombre.replace(/[0-9a-f]{12}/, '#')).sort()).toEqual(
+      ['estilo.#.css', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
+    )
+    for (const nombre of nombres) {
+      for (const codificacion of ['br', 'gzip', 'identity']) {
+        const respuesta = await fetch(`${url}/${nombre}`, { headers: { 'Accept-Encoding': codificacion } })
+        expect(respuesta.status).toBe(200)
+        expect(respuesta.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+        expect(respuesta.headers.get('x-content-type-options')).toBe('nosniff')
+        expect(respuesta.headers.get('content-type')).toMatch(
+          { js: /^text\/javascript/, css: /^text\/css/, svg: /^image\/svg/ }[nombre.split('.').at(-1)!]!,
+        )
+        expect((await respuesta.text()).length).toBeGreaterThan(100)
+      }
+    }
+    expect((await fetch(`${url}/${nombres[0]!.replace(/[0-9a-f]{12}/, '0'.repeat(12))}`)).status).toBe(404)
+    expect((await fetch(`${url}/${nombres[0]}`, { method: 'POST' })).status).toBe(405)
+  })
+})
+
+describe('a posted form', () => {
+  it('is confirmed and answered with the way back', async () => {
+    const token = fakePages.createRequest()
+    const respuesta = await submitForm(token, {
+      lat: '14.6349',
+      lng: '-90.5069',
+      precision_m: '12',
+      metodo: 'gps',
+      enlace: 'https://maps.app.goo.gl/viejo',
+      referencia: '  portón\r\nverde\u202e ',
+    })
+    expect([respuesta.status, respuesta.headers.get('location')]).toEqual([303, token])
+    expect(fakePages.confirmaciones).toEqual([
+      {
+        seguro: false,
+        cambiar: false,
+        method: 'gps',
+        lat: 14.6349,
+        lng: -90.5069,
+        precision_m: 12,
+        referencia: 'portón verde',
+      },
+    ])
+    const gracias = await (await fetch(`${url}/u/${token}`)).text()
+    expect(gracias).toContain('¡Gracias, María!')
+    expect(gracias).toContain('portón verde')
+  })
+
+  it('may hold a link with words around it', async () => {
+    await submitForm(fakePages.createRequest(), {
+      enlace: 'Mi casa https://maps.app.goo.gl/abc123',
+      lat: '',
+      lng: '',
+      metodo: '',
+    })
+    expect(fakePages.confirmaciones).toEqual([
+      { seguro: false, cambiar: false, method: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
+    ])
+  })
+
+  it.each([
+    ['nothing', {}, 'Falta el lugar'],
+    ['a reference alone', { referencia: 'portón' }, 'Falta el lugar'],
+    ['half a point', { metodo: 'mapa', lat: '14.6', lng: '' }, 'No pudimos leer el lugar'],
+    ['a short description', { metodo: 'descripcion', referencia: 'casa' }, 'Describa el lugar con más detalle'],
+    [
+      'a position that is no door',
+      { metodo: 'gps', lat: '14.6', lng: '-90.5', precision_m: '201' },
+      'Esta posición puede fallar por 200 metros',
+    ],
+    ['no number', { metodo: 'gps', lat: '1e1', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
+  ] as [string, Record<string, string>, string][])('with %s comes back as it was', async (_que, campos, mensaje) => {
+    const respuesta = await submitForm(fakePages.createRequest(), campos)
+    expect(respuesta.status).toBe(422)
+    const html = await respuesta.text()
+    expect(html).toContain(mensaje)
+    for (const valor of Object.values(campos)) expect(html).toContain(valor)
+    expect(fakePages.confirmaciones).toEqual([])
+  })
+
+  it('keeps how inexact a position is, if the person says that it is right', async () => {
+    const campos = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
+    for (const precision_m of ['1800', '250000'])
+      await submitForm(fakePages.createRequest(), { ...campos, precision_m })
+    expect(fakePages.confirmaciones.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
+  })
+
+  it('may describe the place with words alone', async () => {
+    const referencia = 'Aldea El Carmen, casa azul tras la escuela'
+    for (const como of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
+      expect((await submitForm(fakePages.createRequest(), { ...como, referencia, enlace: '' })).status).toBe(303)
+    }
+    const descrita = { seguro: false, cambiar: false, method: 'descripcion', referencia }
+    expect(fakePages.confirmaciones).toEqual([descrita, descrita])
+  })
+
+  it('may say the place anew while the courier isn’t on his way', async () => {
+    const token = fakePages.createRequest()
+    await submitForm(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
+    const cambiar = await (await fetch(`${url}/u/${token}?cambiar`)).text()
+    expect(cambiar).toContain('name="cambiar" value="1"')
+    expect(cambiar).toContain('portón verde</textarea>')
+    await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    expect(fakePages.confirmaciones.map(({ cambiar }) => cambiar)).toEqual([false, true])
+    fakePages.responder(() => ({ ok: false, motivo: 'agotada' }))
+    const agotada = await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
+    const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null, lectura: null }
+    const tarde = fakePages.createRequest({ estado: 'confirmada', confirmed: confirmado, correctable: false })
+    expect(await (await fetch(`${url}/u/${tarde}`)).text()).not.toContain('?cambiar')
+    expect(await (await fetch(`${url}/u/${tarde}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')
+  })
+
+  it.each([
+    ['enlace_invalido', 'enlace'],
+    ['coordenadas_invalidas', 'lugar'],
+    ['sin_lugar', 'lugar'],
+    ['referencia_larga', 'referencia'],
+  ] as const)('that is refused as %s says so where it is put right', async (motivo, campo) => {
+    fakePages.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
+    const respuesta = await submitForm(fakePages.createRequest(), {
+      enlace: 'https://example.com/',
+      referencia: 'portón',
+    })
+    expect(respuesta.status).toBe(422)
+    const html = await respuesta.text()
+    expect(html).toContain(`<a href="#${campo}">Esto no &lt;sirve&gt;.</a>`)
+    expect(html).toContain('value="https://example.com/"')
+    expect(html).toContain('portón')
+  })
+
+  it('is asked about when it is far away, and may be corrected or insisted on', async () => {
+    fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
+    const token = fakePages.createRequest()
+    const campos = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
+    const pregunta = await submitForm(token, campos)
+    expect(pregunta.status).toBe(422)
+    const html = await pregunta.text()
+    expect(html).toContain('172\u00a0km')
+    expect(html).toContain('Mixco, Guatemala')
+    const corregida = await submitForm(token, { ...campos, accion: 'corregir' })
+    expect(corregida.status).toBe(200)
+    expect(await corregida.text()).toContain('frente al muelle')
+    expect((await submitForm(token, { ...campos, seguro: '1' })).status).toBe(303)
+    expect(fakePages.confirmaciones.at(-1)).toMatchObject({ seguro: true, lat: 15.5, referencia: 'frente al muelle' })
+  })
+
+  it.each([
+    ['another type', '{}', { 'Content-Type': 'application/json' }, 415],
+    ['compression', 'enlace=x', { 'Content-Encoding': 'gzip' }, 415],
+    ['8 KB', `enlace=${'x'.repeat(8_192)}`, {}, 413],
+    ['a field that is not ours', 'enlace=x&admin=1', {}, 400],
+    ['a field twice', 'enlace=x&enlace=y', {}, 400],
+    ['half an escape', 'enlace=%4', {}, 400],
+    ['something that is not UTF-8', 'enlace=%ff', {}, 400],
+  ] as [string, string, Record<string, string>, number][])('with %s is refused', async (_que, body, extra, status) => {
+    const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...extra },
+    })
+    expect(respuesta.status).toBe(status)
+    expect(await respuesta.text()).toContain('No pudimos leer eso')
+    expect(fakePages.confirmaciones).toEqual([])
+  })
+})
+
+it('reads no more of a form than its limit, whatever was announced', async () => {
+  const mucho = new ReadableStream({
+    start(salida) {
+      salida.enqueue(new TextEncoder().encode(`enlace=${'x'.repeat(9_000)}`))
+      salida.close()
+    },
+  })
+  const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, {
+    method: 'POST',
+    body: mucho,
+    duplex: 'half',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  } as RequestInit)
+  expect(respuesta.status).toBe(413)
+})
+
+describe('the limits', () => {
+  it('give a network so many other links', async () => {
+    for (let i = 0; i < 30; i++) {
+      const token = fakePages.createRequest({ estado: 'vencida' })
+      expect((await submitForm(token, { accion: 'otro' })).status).toBe(200)
+    }
+    const ultima = await submitForm(fakePages.createRequest({ estado: 'vencida' }), { accion: 'otro' })
+    expect([ultima.status, (await ultima.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
+    expect(fakePages.others).toHaveLength(30)
+  })
+
+  it('hold per address and link, and say for how long', async () => {
+    const [token, otro] = [fakePages.createRequest(), fakePages.createRequest()]
+    for (let i = 0; i < 10; i++) expect((await submitForm(token, {})).status).toBe(422)
+    const respuesta = await submitForm(token, {})
+    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([429, '6'])
+    expect(await respuesta.text()).toContain('en 6 segundos')
+    expect((await submitForm(otro, {})).status).toBe(422)
+    expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
+    advanceClock(6_000)
+    expect((await submitForm(token, {})).status).toBe(422)
+    for (let i = 0; i < 59; i++) await fetch(`${url}/u/${otro}`)
+    expect((await fetch(`${url}/u/${otro}`)).status).toBe(200)
+    expect((await fetch(`${url}/u/${otro}`)).status).toBe(429)
+  })
+
+  it('hold for whoever asks in the midst of many others', () => {
+    const limite = createLimit(1, { clock: () => 0, max: 2 })
+    expect(['a', 'a', 'b', 'c', 'a'].map(limite)).toEqual([0, 60, 0, 0, 60])
+  })
+})

@@ -1,0 +1,283 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { hasBrowser, openContext } from '../browser.ts'
+import { useQuestions } from '../decisiones/questions.ts'
+import { createTestPersona, pedirCodigo, signInWithCode, toCookieHeader } from '../equipo/persona.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
+import {
+  abierta,
+  createColorFoto,
+  createGuiaIn,
+  createTestRepartidor,
+  enlace,
+  goHome,
+  groupCode,
+  locateButton,
+  openGuiaPage,
+  openPhone,
+  pagina,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  signInOnPage,
+  usePhone,
+} from './courier/phone.ts'
+import { evaluateIn } from './inspect.ts'
+import { PHONE_POSITION } from './location/phone.ts'
+import { url as deUbicacion, fakePages, useUbicacionService } from './location/service.ts'
+import { checkWithoutSight, findUnannounced, type ReaderWalk } from './scanner.ts'
+
+usePhone()
+useUbicacionService()
+const { createAskedGuia: preguntada } = useQuestions(phoneEnvironment)
+
+const PANTALLA = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+/** The table of the pages without a mouse and without seeing them, as the documentation has it. */
+const TABLA = readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8')
+const fila = (pagina: string, accion: string, { hasta, paradas, encabezados, regiones }: ReaderWalk) =>
+  `| ${pagina} | «${accion}» | ${hasta} | ${paradas} | ${encabezados} | ${regiones} |`
+const comprobar = (nombre: string, accion: string, recorrido: ReaderWalk) =>
+  expect.soft(TABLA).toContain(fila(nombre, accion, recorrido))
+
+describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader has it', () => {
+  const abrirAqui = async (direccion: string, opciones = {}) => {
+    const suyo = await openContext({ ...PANTALLA, ...opciones })
+    const pagina = await suyo.newPage()
+    await pagina.goto(direccion, { waitUntil: 'networkidle' })
+    return pagina
+  }
+  let guia: string
+  beforeAll(async () => {
+    guia = (await phoneComercio.api.guias.crear(buildGuia())).guia
+  })
+
+  it.each([
+    ['a control without a name', '<h1>A</h1><button>Ir</button><input>', /textbox/],
+    ['a skipped level', '<h1>A</h1><h3>B</h3><button>Ir</button>', /to be less than or equal to 2/],
+    ['a focus that can’t be seen', '<h1>A</h1><button style="outline: 0">Ir</button>', /no outline/],
+    [
+      'a focus below a bar',
+      `<h1>A</h1><button>Ir</button>
+      <div style="position: fixed; inset: 0; background: red"></div>`,
+      /covered/,
+    ],
+  ])('finds %s', async (_, html, falta) => {
+    const pagina = await abrirAqui('about:blank')
+    await pagina.setContent(`<style>:focus-visible { outline: 3px solid }</style><main>${html}</main>`)
+    await expect(checkWithoutSight(pagina, 'Ir')).rejects.toThrow(falta)
+    await pagina.context().close()
+  })
+
+  it('finds what appears and nobody hears', async () => {
+    const pagina = await abrirAqui('about:blank')
+    await pagina.setContent('<main><p id="a"></p><p id="b" role="status"></p></main>')
+    const decir = (donde: string) =>
+      findUnannounced(pagina, () =>
+        evaluateIn(pagina, `document.getElementById('${donde}').textContent = 'Falta el nombre'`),
+      )
+    expect(await decir('a')).toEqual(['Falta el nombre'])
+    expect(await decir('b')).toEqual([])
+    await pagina.context().close()
+  })
+
+  it.each([
+    ['`/`', () => `${phoneEnvironment.url}/`, 'Seguir el envío'],
+    ['`/r/{guia}`', () => `${phoneEnvironment.url}/r/${guia}`, 'Seguir otro envío'],
+    ['`/r`, a code that can’t be one', () => `${phoneEnvironment.url}/r?guia=no+es`, 'Seguir el envío'],
+    ['an address where nothing is', () => `${phoneEnvironment.url}/no/hay`, 'Seguir el envío'],
+    ['`/verificar`', () => `${phoneEnvironment.url}/verificar`, 'Verificar'],
+    ['`/entrar`', () => `${phoneEnvironment.url}/entrar`, 'Mandar el código'],
+    ['`/entrar/codigo`', () => `${phoneEnvironment.url}/entrar/codigo`, 'Entrar'],
+    ['`/docs/consola`', () => `${phoneEnvironment.url}/docs/consola`, 'Enviar'],
+  ] as const)('%s', FULL_RUN_ONLY, async (nombre, direccion, accion) => {
+    const pagina = await abrirAqui(direccion())
+    comprobar(nombre, accion, await checkWithoutSight(pagina, accion))
+    await pagina.context().close()
+  })
+
+  it('the page on which a person proves to be there', FULL_RUN_ONLY, async () => {
+    const { comercio } = await phoneEnvironment.nuevoComercio()
+    const sinFactor = await createTestPersona(phoneEnvironment, { comercio, alcances: ['despacho'] })
+    const conApp = await createTestPersona(phoneEnvironment)
+    await phoneEnvironment.db.pool.query(
+      `update sesion_persona set presencia_en = presencia_en - interval '1 hour'
+       where persona_id in (select id from persona where persona = any($1))`,
+      [[sinFactor.persona, conApp.persona]],
+    )
+    for (const [nombre, ruta, accion, { cookie }] of [
+      ['`/cuenta/presencia`', '/cuenta/presencia', 'Mandar el código', sinFactor],
+      ['`/cuenta/presencia/codigo`', '/cuenta/presencia/codigo', 'Confirmar', sinFactor],
+      ['`/cuenta/presencia`, with an app', '/cuenta/presencia', 'Confirmar', conApp],
+    ] as const) {
+      const pagina = await abrirAqui(phoneEnvironment.url + ruta, { extraHTTPHeaders: { Cookie: cookie } })
+      comprobar(nombre, accion, await checkWithoutSight(pagina, accion))
+      await pagina.context().close()
+    }
+  })
+
+  it('the pages of the office', FULL_RUN_ONLY, async () => {
+    const { cookie, persona } = await createTestPersona(phoneEnvironment)
+    const vacio = (await phoneEnvironment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo.comercio
+    const propio = await phoneEnvironment.nuevoComercio()
+    const { guia: sola } = await propio.api.guias.crear(buildGuia())
+    const { guia: asignada } = await propio.api.guias.crear(buildGuia())
+    const { repartidor } = (await phoneEnvironment.operar('POST', '/repartidores', { nombre: 'Eva Tum' })).cuerpo
+    await phoneEnvironment.operar('POST', '/asignaciones', { guias: [asignada], repartidor })
+    const deSola = new URLSearchParams({ estado: 'aceptado', comercio: propio.comercio })
+    for (const [nombre, ruta, accion] of [
+      ['`/central/guias`, nothing found', '/central/guias?q=nadie', 'Buscar'],
+      ['`/central/guias/{guia}`', `/central/guias/${sola}`, 'Poner el lugar'],
+      ['`/central/reparto/asignar`', `/central/reparto/asignar?${deSola}`, 'Asignar lo marcado'],
+      ['`/central/reparto/{repartidor}`', `/central/reparto/${repartidor}`, 'Asignar lo marcado'],
+      ['`/central/comercios`, nothing found', '/central/comercios?texto=nadie', 'Buscar comercio'],
+      ['`/central/comercios/nuevo`', '/central/comercios/nuevo', 'Crear el comercio'],
+      ['`/central/comercios/{comercio}`', `/central/comercios/${vacio}`, 'Crear una llave'],
+      ['`/central/equipo/{persona}`', `/central/equipo/${persona}`, 'Cambiar sus permisos'],
+      ['`/central/equipo/sistemas`', '/central/equipo/sistemas', 'Agregar un sistema'],
+      ['`/central/equipo/servicio`', '/central/equipo/servicio', 'Buscar'],
+      ['`/central/avisos`, nothing there', '/central/avisos', 'Buscar'],
+      ['`/central/varias`', `/central/varias?accion=cancelar&guia=${sola}`, 'Cancelar 1 guía'],
+    ] as const) {
+      const pagina = await abrirAqui(phoneEnvironment.url + ruta, { extraHTTPHeaders: { Cookie: cookie } })
+      comprobar(nombre, accion, await checkWithoutSight(pagina, accion))
+      await pagina.context().close()
+    }
+  })
+
+  it('the page that asks for the second factor', FULL_RUN_ONLY, async () => {
+    const { correo } = await createTestPersona(phoneEnvironment)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(phoneEnvironment, correo)
+    const [name = '', value = ''] = toCookieHeader(
+      (await signInWithCode(phoneEnvironment, entrada, codigo)).cabeceras,
+    ).split(/[=;]/)
+    const pagina = await abrirAqui('about:blank')
+    await pagina.context().addCookies([{ name, value, url: phoneEnvironment.url }])
+    await pagina.goto(`${phoneEnvironment.url}/entrar/segundo-factor`)
+    comprobar('`/entrar/segundo-factor`', 'Entrar', await checkWithoutSight(pagina, 'Entrar'))
+    await pagina.context().close()
+  })
+
+  it('the page that verifies a proof', FULL_RUN_ONLY, async () => {
+    const { guia } = await createDeliveredGuia(phoneEnvironment, phoneComercio)
+    await hasta(async () => (await phoneComercio.api.guias.pruebaEntrega(guia)).pdf)
+    const pagina = await abrirAqui(`${phoneEnvironment.url}/verificar/${guia}`)
+    comprobar('`/verificar/{guia}`', 'Elegir el PDF', await checkWithoutSight(pagina, 'Elegir el PDF'))
+    const malo = { name: 'otro.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 otro') }
+    const mudo = await findUnannounced(pagina, async () => {
+      await pagina.locator('input[type=file]').setInputFiles(malo)
+      await pagina.locator('#resultado :text-matches("\\\\w")').first().waitFor()
+    })
+    expect(mudo).toEqual([])
+    await pagina.context().close()
+  })
+
+  it('the recipient’s page', FULL_RUN_ONLY, async () => {
+    const pagina = await abrirAqui(`${deUbicacion}/u/${fakePages.createRequest()}`, {
+      permissions: ['geolocation'],
+      geolocation: { ...PHONE_POSITION, accuracy: 8 },
+    })
+    const elegir = await checkWithoutSight(pagina, 'Estoy ahí ahora')
+    comprobar('`/u/{token}`, choosing', 'Estoy ahí ahora', elegir)
+    await pagina.getByRole('button', { name: 'Pegar un enlace de mapa' }).press('Enter')
+    await pagina.locator('#enlace').fill('https://example.com/')
+    const mudo = await findUnannounced(pagina, async () => {
+      await pagina.locator('#enlace').press('Enter')
+      await pagina.getByText('no es un mapa admitido').first().waitFor()
+    })
+    expect(mudo).toEqual([])
+    await pagina.getByRole('button', { name: 'Atrás' }).press('Enter')
+    await pagina.getByRole('button', { name: 'Estoy ahí ahora' }).press('Enter')
+    await pagina.locator('#mapa.leaflet-container:not(.ciego)').waitFor()
+    comprobar('`/u/{token}`, the pin', 'Confirmar', await checkWithoutSight(pagina, 'Confirmar'))
+    await pagina.getByRole('button', { name: 'Confirmar' }).press('Enter')
+    await pagina.getByRole('heading', { name: /Gracias/ }).waitFor()
+    const gracias = await checkWithoutSight(pagina, 'Seguir mi paquete')
+    comprobar('`/u/{token}`, afterwards', 'Seguir mi paquete', gracias)
+    await pagina.context().close()
+  })
+
+  it('the page of a decision', async () => {
+    const { enlace: suyo } = await preguntada()
+    const pagina = await abrirAqui(phoneEnvironment.url + suyo)
+    const elegir = await checkWithoutSight(pagina, 'Que lo lleven otro día')
+    comprobar('`/d/{token}`, choosing', 'Que lo lleven otro día', elegir)
+    await pagina.locator('summary', { hasText: 'Que lo dejen con un vecino' }).press('Enter')
+    const vecino = await checkWithoutSight(pagina, 'Dejarlo con mi vecino')
+    comprobar('`/d/{token}`, a neighbour', 'Dejarlo con mi vecino', vecino)
+    await pagina.getByLabel('Nombre de su vecino').fill('Rosa Caal')
+    await pagina.getByRole('button', { name: 'Dejarlo con mi vecino' }).press('Enter')
+    await pagina.getByRole('heading', { name: /Gracias/ }).waitFor()
+    const gracias = await checkWithoutSight(pagina, 'Seguir mi paquete')
+    comprobar('`/d/{token}`, afterwards', 'Seguir mi paquete', gracias)
+    await pagina.context().close()
+  })
+
+  it('the courier’s page', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const [suya] = [
+      await createGuiaIn(repartidor, ['recolectado', 'en_ruta']),
+      await createGuiaIn(repartidor, ['recolectado'], { lat: 14.8, lng: -90.7, telefono: '+50255551234' }),
+      await createGuiaIn(repartidor, ['recolectado'], { lat: 14.9, lng: -90.7, telefono: '+50255551235' }),
+    ]
+    await openPhone()
+    await abierta('Reparto').waitFor()
+    comprobar('`/repartidor`, signing in', 'Entrar', await checkWithoutSight(pagina, 'Entrar'))
+    expect(
+      await findUnannounced(pagina, async () => {
+        await locateButton('Entrar').press('Enter')
+        await pagina.getByText('Escriba el código').waitFor()
+      }),
+    ).toEqual([])
+    await signInOnPage(codigo)
+    await abierta('3 por entregar').waitFor()
+    comprobar('`/repartidor`, the first screen', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
+    await enlace('Buscar').press('Enter')
+    await pagina.getByLabel('Código, nombre o dirección').and(pagina.locator(':focus')).waitFor()
+    comprobar('`/repartidor`, searching', 'Abrir', await checkWithoutSight(pagina, 'Abrir'))
+    expect(
+      await findUnannounced(pagina, async () => {
+        await pagina.getByLabel('Código, nombre o dirección').press('Enter')
+        await pagina.getByText('Escriba las 12 letras').waitFor()
+      }),
+    ).toEqual([])
+    await goHome()
+    await abierta('3 por entregar').waitFor()
+    await enlace('Más').press('Enter')
+    await abierta('Más').waitFor()
+    await pagina.getByLabel('Oscuro').waitFor()
+    comprobar('`/repartidor`, more', 'Marcar varias', await checkWithoutSight(pagina, 'Marcar varias'))
+    await enlace('Marcar varias').press('Enter')
+    await abierta('Marcar varias').waitFor()
+    await locateButton('Marcar las 3').press('Enter')
+    comprobar('`/repartidor`, many ticked', 'Salir a ruta con 2', await checkWithoutSight(pagina, 'Salir a ruta con 2'))
+    await openGuiaPage(suya)
+    await abierta(groupCode(suya)).waitFor()
+    await enlace('Entregar').waitFor()
+    comprobar('`/repartidor`, a guide', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
+    await enlace('Entregar').press('Enter')
+    await abierta('Entregar').waitFor()
+    const confirmar = 'Confirmar la entrega'
+    comprobar('`/repartidor`, delivering', confirmar, await checkWithoutSight(pagina, confirmar))
+    expect(
+      await findUnannounced(pagina, async () => {
+        await locateButton(confirmar).press('Enter')
+        await pagina.getByText('Tome una foto por lo menos.').waitFor()
+      }),
+    ).toEqual([])
+    await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
+    await pagina.getByAltText('Foto 1').waitFor()
+    await pagina.getByLabel('Nombre').fill('María López')
+    await locateButton(confirmar).press('Enter')
+    await abierta('Entregada').waitFor()
+    comprobar('`/repartidor`, done', 'Ver la lista', await checkWithoutSight(pagina, 'Ver la lista'))
+    await goHome()
+    await abierta('2 por entregar').waitFor()
+    await enlace('Escanear').press('Enter')
+    await abierta('Escanear').waitFor()
+    await pagina.locator('video').waitFor({ state: 'detached' })
+    const escanear = await checkWithoutSight(pagina, 'Cargar varias a la lista')
+    comprobar('`/repartidor`, scanning', 'Cargar varias a la lista', escanear)
+    expect(phoneContext.pages()).toHaveLength(1)
+  })
+})

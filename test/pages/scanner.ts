@@ -1,0 +1,152 @@
+import type { CDPSession, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { evaluateIn } from './inspect.ts'
+
+/** What a screen reader is told of a thing on the page. */
+interface Nodo {
+  role: string
+  nombre: string
+  nivel: number
+}
+
+interface Parada extends Nodo {
+  /** Of the element, to know it again. */
+  id: number
+  /** What is wrong with how the focus shows; empty where nothing is. */
+  missing: string
+}
+
+const CONTROLES = new Set(
+  'button link textbox searchbox checkbox radio combobox listbox slider spinbutton switch progressbar DisclosureTriangle'.split(
+    ' ',
+  ),
+)
+const REGIONES = 'banner main navigation search region form complementary contentinfo'.split(' ')
+
+interface TreeNode {
+  ignored: boolean
+  role?: { value: string }
+  name?: { value: string }
+  properties?: { name: string; value: { value?: unknown } }[]
+}
+const leerNodo = ({ role, name, properties = [] }: TreeNode): Nodo => ({
+  role: role?.value ?? '',
+  nombre: name?.value ?? '',
+  nivel: Number(properties.find((axProperty) => axProperty.name === 'level')?.value.value ?? 0),
+})
+
+/** The tree that screen readers read, without what is hidden from them. */
+async function arbolDe(sesion: CDPSession): Promise<Nodo[]> {
+  await sesion.send('Accessibility.enable')
+  const { nodes } = await sesion.send('Accessibility.getFullAXTree')
+  return (nodes as TreeNode[]).filter(({ ignored }) => !ignored).map(leerNodo)
+}
+
+/** Whether one sees where the focus is: an outline, on the element or on what stands for it, in the window and uncovered. */
+const FOCO = `(() => {
+  const activo = document.activeElement
+  if (!activo || activo === document.body) return null
+  const numeros = (window.paradas ??= new Map())
+  if (!numeros.has(activo)) numeros.set(activo, numeros.size)
+  const visto = (uno) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(uno)
+    return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2
+  }
+  const quien = visto(activo) ? activo : activo.closest('label, .zona')
+  if (!quien || !visto(quien)) return { id: numeros.get(activo), missing: 'no outline' }
+  const { left, top, width, height } = quien.getBoundingClientRect()
+  if (top < 0 || top + Math.min(height, 40) > innerHeight) return { id: numeros.get(activo), missing: 'out of the window' }
+  const arriba = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, innerHeight - top - 2))
+  const tapado = !arriba || !(quien.contains(arriba) || arriba.contains(quien))
+  return { id: numeros.get(activo), missing: tapado ? 'covered' : '' }
+})()`
+
+/** Goes through a page with the Tab key alone, from its top until it comes round. */
+async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
+  await evaluateIn(
+    pagina,
+    `(() => { window.paradas = undefined; scrollTo(0, 0)
+      document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex') })()`,
+  )
+  const paradas: Parada[] = []
+  while (paradas.length < 120) {
+    await pagina.keyboard.press('Tab')
+    const foco = await evaluateIn<{ id: number; missing: string } | null>(pagina, FOCO)
+    // A field of a date has a stop for each of its parts, which the browser outlines itself.
+    const isPartOfLast = foco !== null && paradas.at(-1)?.id === foco.id
+    if (!foco || (!isPartOfLast && paradas.some(({ id }) => id === foco.id))) return paradas
+    const { result } = await sesion.send('Runtime.evaluate', { expression: 'document.activeElement' })
+    const { nodes } = await sesion.send('Accessibility.getPartialAXTree', {
+      objectId: result.objectId!,
+      fetchRelatives: false,
+    })
+    paradas.push({ ...leerNodo(nodes[0] as TreeNode), ...foco, ...(isPartOfLast && { missing: '' }) })
+  }
+  throw new Error('the Tab key never comes round')
+}
+
+/** A page as it is without a mouse and without seeing it. */
+export interface ReaderWalk {
+  /** How often Tab is pressed to reach what the page is for. */
+  hasta: number
+  paradas: number
+  encabezados: string
+  regiones: string
+}
+
+/**
+ * Fails where a control has no name, where the focus can't be seen, where a heading's level is skipped.
+ * @param accion the name of what the page is for
+ */
+export async function checkWithoutSight(pagina: Page, accion: string): Promise<ReaderWalk> {
+  const sesion = await pagina.context().newCDPSession(pagina)
+  const arbol = await arbolDe(sesion)
+  const unnamedNodes = arbol.filter(({ role: rol, nombre }) => CONTROLES.has(rol) && !nombre.trim())
+  expect(unnamedNodes.map(({ role: rol }) => rol).join('; '), 'without a name').toBe('')
+  const niveles = arbol.filter(({ role: rol }) => rol === 'heading').map(({ nivel }) => nivel)
+  expect(niveles.filter((nivel) => nivel === 1)).toHaveLength(1)
+  for (const [i, nivel] of niveles.entries()) expect(nivel).toBeLessThanOrEqual((niveles[i - 1] ?? 0) + 1)
+  const regiones = REGIONES.map((region) => [region, arbol.filter(({ role: rol }) => rol === region).length] as const)
+  expect(Object.fromEntries(regiones).main).toBe(1)
+  const paradas = await recorrer(pagina, sesion)
+  const malas = paradas.filter(({ missing: falta, nombre }) => falta || !nombre.trim())
+  expect(malas.map(({ nombre, missing: falta }) => `${nombre}: ${falta || 'without a name'}`).join('; ')).toBe('')
+  const hasta = 1 + paradas.findIndex(({ nombre }) => nombre.startsWith(accion))
+  expect(hasta, `${accion} among ${paradas.map(({ nombre }) => nombre).join(' · ')}`).toBeGreaterThan(0)
+  await sesion.detach()
+  return {
+    hasta,
+    paradas: paradas.length,
+    encabezados: niveles.join(' '),
+    regiones: regiones
+      .flatMap(([region, count]) => (count > 1 ? `${count} ${region}` : count ? region : []))
+      .join(', '),
+  }
+}
+
+/** What appears on a page when something is done, and is neither in a live region nor where the focus went: nobody hears it. */
+export async function findUnannounced(pagina: Page, hacer: () => Promise<unknown>): Promise<string[]> {
+  await evaluateIn(
+    pagina,
+    `(() => { window.aparecidos = new Set()
+      new MutationObserver((cambios) => { for (const { target, addedNodes, type, oldValue } of cambios)
+        for (const uno of type === 'childList' ? addedNodes : [target]) window.aparecidos.add(uno)
+      }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['hidden'] }) })()`,
+  )
+  await hacer()
+  return evaluateIn<string[]>(
+    pagina,
+    `new Promise(requestAnimationFrame).then(() => [...window.aparecidos].flatMap((nodo) => {
+      const uno = nodo.nodeType === Node.TEXT_NODE ? nodo.parentElement : nodo
+      if (!uno?.isConnected || !(uno instanceof HTMLElement) || !uno.checkVisibility()) return []
+      const texto = uno.textContent.trim()
+      const vivo = '[role=status], [role=alert], [aria-live]'
+      const activo = document.activeElement
+      if (!texto || uno.closest(vivo + ', button, label, dialog') || uno.querySelector(vivo)) return []
+      // The focus is on it, or in a field that it describes.
+      if (activo !== document.body && (uno.contains(activo) || activo.matches('h1'))) return []
+      if (uno.id && activo.getAttribute('aria-describedby')?.split(' ').includes(uno.id)) return []
+      return texto.slice(0, 100)
+    }))`,
+  )
+}

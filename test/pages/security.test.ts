@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { useEnvironment } from '../environment.ts'
+
+const sin = useEnvironment()
+const con = useEnvironment({}, () => ({ SECURITY_CONTACT: 'mailto:seguridad@mensajeria.example' }))
+const RUTA = '/.well-known/security.txt'
+
+describe('security.txt', () => {
+  it('says whom to tell, for less than a year from now (RFC 9116)', async () => {
+    const respuesta = await fetch(con.url + RUTA)
+    expect([respuesta.status, respuesta.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    const campos = Object.fromEntries(
+      (await respuesta.text())
+        .trimEnd()
+        .split('\n')
+        .map((linea) => linea.split(': ') as [string, string]),
+    )
+    expect(campos).toEqual({
+      Contact: 'mailto:seguridad@mensajeria.example',
+      Expires: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      'Preferred-Languages': 'es, en',
+      Canonical: con.url + RUTA,
+    })
+    const dias = (Date.parse(campos.Expires!) - con.clock().getTime()) / 86_400_000
+    expect(dias).toBeGreaterThan(100)
+    expect(dias).toBeLessThan(365)
+  })
+
+  it('isn’t there where nobody was named', async () => {
+    expect((await fetch(sin.url + RUTA)).status).toBe(404)
+  })
+})

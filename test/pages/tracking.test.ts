@@ -1,0 +1,496 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { GUIA_STATE_WORDS } from '../../server/domain/estados/estados.ts'
+import type { Estado } from '../../server/generated/contract/types/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
+import type { ShownShipment } from '../../server/pages/tracking/shipment.ts'
+import { NEXT_SENTENCES } from '../../server/pages/tracking/view.ts'
+import { STATE_LOOKS } from '../../server/pages/ui/states.ts'
+import { checkDigit, inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
+import { createClock } from '../../server/platform/time/clock.ts'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+
+import { SHOWN_SHIPMENT, serveDetachedRastreo } from './trackingApart.ts'
+
+const entorno = shareEnvironment()
+const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
+
+const ver = (codigo: string, init: RequestInit = {}) =>
+  fetch(`${entorno.url}/r/${codigo}`, { redirect: 'manual', ...init })
+const html = async (codigo: string) => (await ver(codigo)).text()
+const texto = (pagina: string) => pagina.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+/** The page’s own program, which the policy names by its digest. */
+const sinPrograma = (pagina: string) => pagina.replace(/<script type="module">[\s\S]*?<\/script>/, '')
+const registrar = async (guia: string, cuerpo: object) =>
+  expect([cuerpo, (await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)).status]).toEqual([cuerpo, 201])
+
+/** Everything that somebody might not want a stranger to read. */
+const SECRETA = buildGuia({
+  telefono: '+50241239876',
+  destinatario: 'Marisol Quiñónez Tzul',
+  municipio: 'Chinautla',
+  direccion: '7a avenida 14-88, casa rosada',
+  indicaciones: 'Timbre roto',
+  contenido: 'Medicinas',
+  lat: 14.7012345,
+  lng: -90.4998765,
+  external_ref: 'PEDIDO-SECRETO-77',
+  recogida: { nombre: 'Bodega Escondida', lat: 14.5812345, lng: -90.5412345 },
+})
+const LEJOS_DE_AQUI =
+  /41239876|\b4123\b|Marisol|Quiñónez|Tzul|7a avenida|\b14-88\b|rosada|Timbre|Medicinas|(?<!\d:)14\.70|90\.49|(?<!\d:)14\.58|90\.54|SECRETO|Escondida|perro|vecina|destinatario_ausente|com_|evt_/
+
+describe('the page of a guide', () => {
+  it('tells its whole life, and nothing that anybody wrote about it or that is personal', async () => {
+    const comercio = await entorno.nuevoComercio('live')
+    const { guia } = await comercio.api.guias.crear(SECRETA)
+    await registrar(guia, { estado: 'recolectado', descripcion: 'Lo dio la vecina Marisol', lat: 14.58, lng: -90.54 })
+    await registrar(guia, { tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
+    await registrar(guia, { estado: 'en_ruta' })
+    await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
+    await registrar(guia, { estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 3_600_000).toISOString() })
+    // The id of the request is ours, because a random one may contain the digits that are looked for.
+    const respuesta = await ver(guia, { headers: { 'X-Request-Id': 'of-this-test' } })
+    const pagina = await respuesta.text()
+    expect(respuesta.status).toBe(200)
+    // In the headers neither.
+    expect(JSON.stringify([...respuesta.headers]) + pagina).not.toMatch(LEJOS_DE_AQUI)
+    const visto = texto(pagina)
+    for (const esperado of [
+      inGroups(guia),
+      'No se pudo entregar: No había nadie',
+      'Tienda La Ceiba',
+      'M.',
+      'Chinautla',
+      'En ruta de entrega',
+    ])
+      expect(visto).toContain(esperado)
+    expect(visto).toMatch(/Intentos de entrega fallidos 1 /)
+    expect(visto).not.toMatch(/prueba|Anotación|Lectura|Falta saber/)
+    // The newest first, with the day and the hour of its destination.
+    const pasos = [...pagina.matchAll(/<li><b>(.*?)<\/b><time datetime="(.*?)">(.*?)<\/time>/g)]
+    expect(pasos.map(([, que]) => que)).toEqual([
+      'No se pudo entregar: no había nadie',
+      'En ruta de entrega',
+      'Recolectado',
+      'Envío registrado',
+    ])
+    expect(pasos[0]![3]).toMatch(/^\d+ \w+ 20\d\d, \d\d:\d\d$/)
+    expect(visto).toContain('en hora de Guatemala')
+    expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${inGroups(guia)}`)
+  })
+
+  it('tells that somebody decided about the parcel, and what became of it, without their words', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(SECRETA)
+    await registrar(guia, { estado: 'recolectado' })
+    await registrar(guia, { estado: 'en_ruta' })
+    await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await api.guias.corregir(guia, { direccion: '7a avenida 14-88, casa rosada, portón' })
+    await api.guias.devolver(guia, { razon: 'Se arrepintió la vecina Marisol' })
+    const pagina = await html(guia)
+    expect(pagina).not.toMatch(LEJOS_DE_AQUI)
+    expect([...pagina.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
+      'De regreso a la tienda: a pedido del comercio',
+      'Se decidió qué hacer con el paquete',
+      'Datos de la guía corregidos',
+      'No se pudo entregar: no había nadie',
+    ])
+  })
+
+  it('tells times by the clock of the destination', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia, creado_en } = await api.guias.crear(
+      buildGuia({ departamento: 'Panamá', municipio: 'San Miguelito', lat: 9.04, lng: -79.49 }),
+    )
+    const visto = texto(await html(guia))
+    expect(visto).toContain('en hora de Panamá')
+    expect(visto).toContain(createClock('America/Panama').formatShort(creado_en).replace(/\s+/g, ' '))
+  })
+
+  it('is read as the code is typed', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(buildGuia())
+    const conGuiones = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
+    for (const forma of [conGuiones, encodeURIComponent(conGuiones.replaceAll('-', ' ')), `${guia}/`.slice(0, -1)])
+      expect([forma, (await ver(forma)).status]).toEqual([forma, 200])
+    const buscada = await fetch(`${entorno.url}/r?guia=${encodeURIComponent(` ${conGuiones} `)}`, {
+      redirect: 'manual',
+    })
+    expect([buscada.status, buscada.headers.get('location')]).toEqual([303, `r/${guia}`])
+    expect((await fetch(`${entorno.url}/r?guia=${conGuiones}`)).url).toBe(`${entorno.url}/r/${guia}`)
+  })
+
+  it('is private, strict and light', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(buildGuia())
+    const respuesta = await ver(guia)
+    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex',
+      'x-content-type-options': 'nosniff',
+      'content-encoding': 'gzip',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-[\w+/=]+' 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      ),
+    })
+    expect(respuesta.headers.get('set-cookie')).toBeNull()
+    const pagina = await respuesta.text()
+    expect(pagina).toContain('<meta name="robots" content="noindex">')
+    expect(sinPrograma(pagina)).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
+    expect(gzipSync(pagina).length).toBeLessThan(15_000)
+    const cabeza = await ver(guia, { method: 'HEAD' })
+    expect([cabeza.status, await cabeza.text()]).toEqual([200, ''])
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const otra = await ver(guia, { method })
+      expect([method, otra.status, otra.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+    }
+  })
+
+  it('says so when nothing is real', async () => {
+    const { api } = await entorno.nuevoComercio('test')
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
+    const visto = texto(await html(guia))
+    expect(visto).toContain('Guía de prueba.')
+    expect(visto).toContain('ese mensaje no sale a ningún teléfono')
+  })
+
+  it('says what is missing while nobody said where to deliver, and no longer than that', async () => {
+    const comercio = await entorno.nuevoComercio('test')
+    const { api } = comercio
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50230004321' }))
+    expect(texto(await html(guia))).toContain('Quien recibe tiene un mensaje en su teléfono')
+    await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
+    expect(texto(await html(guia))).toContain('no contestó a tiempo')
+    await api.guias.reenviarSolicitud(guia)
+    await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })
+    expect(texto(await html(guia))).toContain('no le llegó el mensaje')
+    await api.simulador.confirmarUbicacion(guia)
+    const visto = texto(await html(guia))
+    expect(visto).not.toContain('Falta saber')
+    expect(visto).toContain('Ubicación de entrega confirmada')
+    // Nobody waits for an answer about what is over.
+    const otra = await api.guias.crear(buildGuiaWithoutDestino())
+    await api.guias.cancelar(otra.guia)
+    expect(texto(await html(otra.guia))).not.toContain('Falta saber')
+  })
+
+  it.each(ESTADOS)('says of %s what it is and what comes next', async (estado) => {
+    const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, comercio: 'Calzado & Más' }))
+    const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+    aparte.close()
+    expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(pagina)?.[1]).toBe(GUIA_STATE_WORDS[estado])
+    expect(pagina).toContain(NEXT_SENTENCES[estado]('Calzado & Más').replaceAll('&', '&amp;'))
+    // Nothing follows exactly where the contract says that nothing does.
+    expect(NEXT_SENTENCES[estado]('x').startsWith('Nada más')).toBe(
+      MAQUINA_DE_ESTADOS.transiciones[estado].length === 0,
+    )
+  })
+
+  it.each(ESTADOS)(
+    'shows %s in one colour: its heading, its progress and the newest step of its history',
+    async (estado) => {
+      const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo: null }]
+      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
+      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+      aparte.close()
+      const tonos = [...pagina.matchAll(/class="(etiqueta|linea)" data-tono="(\w+)"/g)].map(([, que, tono]) => [
+        que,
+        tono,
+      ])
+      const { tone: tono } = STATE_LOOKS[estado]
+      expect(tonos).toEqual([
+        ['etiqueta', tono],
+        ['linea', tono],
+      ])
+    },
+  )
+
+  it('gives each state a word and an icon of its own, and shows how far it has come', async () => {
+    expect(new Set(Object.values(GUIA_STATE_WORDS)).size).toBe(11)
+    expect(new Set(Object.values(STATE_LOOKS).map(({ icon: icono }) => icono)).size).toBe(11)
+    const pasosDe = async (estado: Estado) => {
+      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado }))
+      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+      aparte.close()
+      const linea = /<ol class="avance"[\s\S]*?<\/ol>/.exec(pagina)?.[0] ?? ''
+      return [linea.match(/class="hecho"/g)?.length ?? 0, /aria-current="step"><span>(.*?)</.exec(linea)?.[1]]
+    }
+    expect(await pasosDe('aceptado')).toEqual([0, 'Registrado'])
+    expect(await pasosDe('en_transito')).toEqual([2, 'En camino'])
+    expect(await pasosDe('intento_fallido')).toEqual([3, 'En ruta'])
+    expect(await pasosDe('entregado')).toEqual([4, 'Entregado'])
+    expect(await pasosDe('en_devolucion')).toEqual([2, 'De regreso'])
+    expect(await pasosDe('extraviado')).toEqual([0, undefined])
+  })
+
+  it('tells why it failed in plain words, and of a lost parcel nothing', async () => {
+    const con = async (estado: Estado, motivo: ShownShipment['eventos'][number]['motivo']) => {
+      const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo }]
+      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
+      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+      aparte.close()
+      return [/<h1.*?>(.*)<\/h1>/, /class="motivo">(.*?)</].map((patron) => patron.exec(pagina)?.[1])
+    }
+    // The reason of a failed attempt is the heading; its state is read out before it.
+    const oculto = '<span class="oculto">No se pudo entregar: </span>'
+    expect(await con('intento_fallido', 'sin_respuesta')).toEqual([`${oculto}Nadie contestó`, undefined])
+    expect(await con('intento_fallido', 'destinatario_ausente')).toEqual([`${oculto}No había nadie`, undefined])
+    expect(await con('intento_fallido', 'otro')).toEqual(['No se pudo entregar', undefined])
+    expect(await con('en_devolucion', 'intentos_agotados')).toEqual([
+      'De regreso a la tienda',
+      'Motivo: se agotaron los intentos.',
+    ])
+    expect(await con('extraviado', 'robo')).toEqual(['Lo estamos buscando', undefined])
+  })
+
+  const DECIDIDA = {
+    estado: 'tomada',
+    opciones: ['reintentar', 'devolver'],
+    vence_en: '2026-11-28T15:04:05.000Z',
+    accion: 'reintentar',
+    fecha: '2026-11-25',
+    franja: { desde: '14:00', hasta: '18:00' },
+  } as const satisfies ShownShipment['decision']
+  const PENDIENTE = { ...DECIDIDA, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
+  const dePagina = async (cambios: Partial<ShownShipment>) => {
+    const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, ...cambios }))
+    const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+    aparte.close()
+    return pagina
+  }
+
+  it.each([
+    [
+      'the decided day and window',
+      'en_bodega',
+      DECIDIDA,
+      'Lo llevamos el miércoles 25 de noviembre, de 14:00 a 18:00 .',
+    ],
+    ['tomorrow', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-22', franja: null }, 'Lo llevamos mañana .'],
+    ['today', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-21', franja: null }, 'Lo llevamos hoy .'],
+    [
+      'the window of today, under way',
+      'en_ruta',
+      { ...DECIDIDA, estado: 'aplicada', fecha: '2026-11-21' },
+      'Se pidió para hoy, de 14:00 a 18:00 .',
+    ],
+    [
+      'a decided return',
+      'en_ruta',
+      { ...DECIDIDA, accion: 'devolver', fecha: null, franja: null },
+      'Se decidió que vuelva a la tienda .',
+    ],
+    ['no day that has passed', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-20' }, undefined],
+    ['no day that an early departure overtook', 'en_ruta', { ...DECIDIDA, estado: 'aplicada' }, undefined],
+    ['no day that facts overtook', 'entregado', { ...DECIDIDA, estado: 'superada' }, undefined],
+    ['no day while nobody has decided', 'en_bodega', PENDIENTE, undefined],
+    ['nothing where nothing is known', 'en_ruta', null, undefined],
+  ] as const)('promises %s', async (_que, estado, decision, promesa) => {
+    const pagina = await dePagina({ estado, decision: decision as ShownShipment['decision'] })
+    const dicha = /<p class="promesa">(.*?)<\/p>/.exec(pagina)?.[1]
+    expect(dicha && texto(dicha)).toBe(promesa)
+    // What may follow is no news where it is decided.
+    expect(pagina.includes(NEXT_SENTENCES[estado](SHOWN_SHIPMENT.comercio))).toBe(promesa === undefined)
+  })
+
+  it('tells when the courier came, by the clock of the destination', async () => {
+    const con = async (estado: Estado, ocurrido: string) =>
+      /<p class="promesa">(.*?)<\/p>/.exec(
+        await dePagina({
+          estado,
+          eventos: [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(ocurrido), motivo: null }],
+        }),
+      )?.[1]
+    expect(await con('intento_fallido', '2026-11-21T16:42:00Z')).toBe('Fuimos hoy a las 10:42.')
+    expect(await con('entregado', '2026-11-21T05:59:00Z')).toBe('Se entregó ayer a las 23:59.')
+    expect(await con('entregado', '2026-11-18T18:00:00Z')).toBe('Se entregó el miércoles 18 de noviembre a las 12:00.')
+    expect(await con('en_bodega', '2026-11-21T16:42:00Z')).toBeUndefined()
+  })
+
+  it('says what the recipient can do, and only what still helps', async () => {
+    const puede = async (cambios: Partial<ShownShipment>) => {
+      const pagina = await dePagina(cambios)
+      const parte = /<section aria-labelledby="puede">([\s\S]*?)<\/section>/.exec(pagina)![1]!
+      return [...parte.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, que, donde]) => que ?? donde!)
+    }
+    const corregir = 'Corregir la dirección o el teléfono'
+    const fallido = { estado: 'intento_fallido', intentos: 1 } as const
+    expect(await puede({ estado: 'en_bodega' })).toEqual([corregir])
+    expect(await puede({ estado: 'en_bodega', isRecipientPlace: true })).toEqual([
+      'Corregir el lugar que nos dio',
+      corregir,
+    ])
+    expect(await puede({ ...fallido, decision: PENDIENTE })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    // After an attempt, the link of that message changes no place.
+    for (const estado of ['intento_fallido', 'en_bodega'] as const)
+      expect(await puede({ estado, intentos: 1, isRecipientPlace: true })).toEqual([corregir])
+    const preguntado = { ...fallido, decision: PENDIENTE, wasAsked: true }
+    expect(await puede(preguntado)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
+    expect(texto(await dePagina(preguntado))).toContain(
+      'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',
+    )
+    const soloVuelve = { ...PENDIENTE, opciones: ['devolver'] } as const
+    const ultimo = { ...preguntado, decision: soloVuelve as unknown as ShownShipment['decision'] }
+    expect(await puede(ultimo)).toEqual(['Decir si todavía lo quiere', corregir])
+    // Whoever comes too late has the shop alone.
+    const tarde = new Date('2026-11-29T00:00:00Z')
+    expect(await puede({ ...preguntado, ahora: tarde })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    expect(await puede({ ...fallido, decision: DECIDIDA })).toEqual([corregir])
+    expect(await puede({ estado: 'en_ruta' })).toEqual([
+      'Esté pendiente de su teléfono',
+      'Procure que haya quien reciba',
+    ])
+    expect(await puede({ estado: 'entregado' })).toEqual([
+      '¿No lo recibió usted?',
+      `../verificar/${SHOWN_SHIPMENT.guia}`,
+    ])
+  })
+
+  it('knows of a decision, and of the message that asks for it', async () => {
+    const { api, comercio } = await entorno.nuevoComercio('test')
+    const cambio = { politica_de_intentos: { destinatario_decide: true } }
+    expect((await entorno.operar('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
+    const { guia } = await api.guias.crear(buildGuia())
+    for (const cuerpo of [
+      { estado: 'recolectado' },
+      { estado: 'en_ruta' },
+      { estado: 'intento_fallido', motivo: 'destinatario_ausente' },
+    ])
+      await registrar(guia, cuerpo)
+    await entorno.quietud()
+    expect(texto(await html(guia))).toContain('Abra el enlace del mensaje que recibió')
+    const { decision } = await api.guias.reintentar(guia, { franja: { desde: '09:00', hasta: '13:00' } })
+    expect(decision?.fecha).toBeTruthy()
+    const visto = texto(await html(guia))
+    expect(visto).toMatch(/Fuimos hoy a las \d\d:\d\d\. Lo llevamos (hoy|mañana), de 09:00 a 13:00/)
+    expect(visto).not.toContain('Abra el enlace')
+  })
+
+  it('escapes whatever it shows, and takes nothing but a letter for an initial', async () => {
+    const comercio = await entorno.nuevoComercio('live')
+    const malo = `"><script>alert(1)</script>'&<b>`
+    await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [comercio.id, malo])
+    for (const [destinatario, inicial] of [
+      ['<img src=x onerror=alert(1)>', null],
+      ['Álvaro Tzul', 'Á.'],
+      ['  ñusta', null],
+      ['ñusta', 'Ñ.'],
+      ['5 hermanos', null],
+    ] as const) {
+      if (destinatario.startsWith(' ')) continue // the contract refuses it
+      const { guia } = await comercio.api.guias.crear(buildGuia({ municipio: malo, destinatario }))
+      const pagina = await html(guia)
+      expect(sinPrograma(pagina)).not.toMatch(/<script|<img|<b>"|onerror/)
+      expect(pagina.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(3)
+      expect(/<dt>Para<\/dt><dd>(.*?)<\/dd>/.exec(pagina)?.[1] ?? null).toBe(inicial)
+    }
+  })
+
+  it('shows the newest of a long history, and stays light', async () => {
+    const { api } = await entorno.nuevoComercio('test')
+    const { guia } = await api.guias.crear(buildGuia())
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const dar = async (vueltas: number) => {
+      for (let i = 0; i < vueltas; i++)
+        for (const estado of ['en_bodega', 'en_transito'] as const) await api.simulador.avanzar(guia, { estado })
+    }
+    await dar(29)
+    const completa = await html(guia)
+    expect(completa.match(/<li><b>/g)).toHaveLength(60)
+    expect(completa).not.toContain('pasos más antiguos')
+    await dar(6)
+    const respuesta = await html(guia)
+    expect(respuesta.match(/<li><b>/g)).toHaveLength(60)
+    expect(respuesta).toContain('pasos más antiguos')
+    expect(gzipSync(respuesta).length).toBeLessThan(15_000)
+  })
+})
+
+describe('what names no guide', () => {
+  it('gets one and the same helpful page, whatever is wrong with it', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(buildGuia())
+    const desconocida = await ver(newGuideCode())
+    const cuerpo = await desconocida.text()
+    expect(desconocida.status).toBe(404)
+    expect(cuerpo).toContain('No encontramos ese envío')
+    expect(cuerpo).toMatch(/<form class="buscador" method="get" action="\.\.\/r">/)
+    const otraLetra = guia.slice(0, 11) + (checkDigit(guia.slice(0, 11)) === '0' ? '1' : '0')
+    const malas = [otraLetra, 'corto', 'ñ', '%C3%B1', '%ZZ', 'x'.repeat(5_000), '<script>', guia.slice(1), `${guia}A`]
+    for (const mala of malas) {
+      const respuesta = await ver(mala)
+      expect([mala.slice(0, 20), respuesta.status]).toEqual([mala.slice(0, 20), 404])
+      expect(await respuesta.text()).toBe(cuerpo)
+    }
+    // From further down the way up is longer, that is all.
+    expect((await html(`${guia}/x`)).replaceAll('../../', '../')).toBe(cuerpo)
+    expect((await fetch(`${entorno.url}/r?guia=nada`)).status).toBe(404)
+    expect((await fetch(`${entorno.url}/r?guia=${guia}&guia=${guia}`)).status).toBe(404)
+  })
+
+  it.each([
+    ['7k3m-9qx2', 'Escribió 8 letras y números: faltan 4.'],
+    ['7', 'Escribió 1 letra o número: faltan 11.'],
+    ['0000000000000', 'Escribió 13 letras y números: son 12.'],
+    ['000000u00000', 'Los códigos no llevan «U».'],
+    ['000000000001', 'Tiene una letra o un número cambiado.'],
+  ])('says the likely mistake in %s beside the field', async (tecleado, falla) => {
+    const respuesta = await fetch(`${entorno.url}/r?guia=${tecleado}`)
+    const pagina = await respuesta.text()
+    expect(respuesta.status).toBe(404)
+    expect(/<p class="error" id="error-guia">(.*?)<\/p>/.exec(pagina)?.[1]).toContain(falla)
+    expect(pagina).toContain(`value="${tecleado}"`)
+  })
+
+  it('is asked for where there is none', async () => {
+    for (const ruta of ['/r', '/r/', '/r?guia=']) {
+      const respuesta = await fetch(entorno.url + ruta)
+      expect([respuesta.status, respuesta.url]).toEqual([200, `${entorno.url}/`])
+      expect(await respuesta.text()).toContain('Código de la guía')
+    }
+  })
+
+  it('can’t be searched through: the limit comes before the answer, for good guesses, too', async () => {
+    let leidas = 0
+    const aparte = await serveDetachedRastreo(async (codigo) => {
+      leidas++
+      return codigo === SHOWN_SHIPMENT.guia ? SHOWN_SHIPMENT : undefined
+    })
+    const desde = (ip: string, codigo: string) =>
+      fetch(`${aparte.url}/r/${codigo}`, { headers: { 'X-Forwarded-For': ip } })
+    for (let i = 0; i < 120; i++) {
+      const codigo = i % 2 ? newGuideCode() : 'nada'
+      expect((await desde('198.51.100.7', codigo)).status).toBe(404)
+    }
+    const cuantas = leidas
+    const negadas = await Promise.all(
+      [SHOWN_SHIPMENT.guia, newGuideCode(), 'nada'].map((c) => desde('198.51.100.7', c)),
+    )
+    expect(negadas.map(({ status }) => status)).toEqual([429, 429, 429])
+    expect(negadas[0]!.headers.get('retry-after')).toBe('1')
+    expect(new Set(await Promise.all(negadas.map((una) => una.text()))).size).toBe(1)
+    expect(leidas).toBe(cuantas)
+    expect((await desde('198.51.100.8', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    // A subscriber's whole network is one address.
+    for (let i = 0; i < 120; i++) await desde(`2001:db8:1:2::${i.toString(16)}`, 'nada')
+    expect((await desde('2001:db8:1:2:ffff::1', SHOWN_SHIPMENT.guia)).status).toBe(429)
+    expect((await desde('2001:db8:1:3::1', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    aparte.advance(500)
+    expect((await desde('198.51.100.7', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    aparte.close()
+  })
+
+  it('is not what a fault of ours looks like', async () => {
+    const aparte = await serveDetachedRastreo(() => Promise.reject(new Error('no database for 41239876')))
+    const respuesta = await fetch(`${aparte.url}/r/${newGuideCode()}`)
+    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
+    const pagina = await respuesta.text()
+    expect(pagina).toContain('Algo nos falló')
+    expect(pagina).not.toContain('41239876')
+    aparte.close()
+  })
+})

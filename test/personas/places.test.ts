@@ -1,0 +1,350 @@
+// Every place that holds a person of a guide: it is exported, and nothing of it is left after the erasure.
+
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { GuiaParaCrear, ResultadoCreado } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { indexGuias } from '../../server/domain/busqueda/index.ts'
+import { soundOf } from '../../server/domain/busqueda/words.ts'
+import { decryptChanges } from '../../server/domain/guias/storedCorrections.ts'
+import { uploadArchivo } from '../archivos/images.ts'
+import { consoleEnvironment, runInProcess } from '../console.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA } from '../factories.ts'
+import { SECRETOS } from '../ubicacion/requests.ts'
+import { answerWith, useReceivers } from '../webhooks/receiver.ts'
+import { listClassifiedColumns, listErasedColumns, readSchemaColumns } from './places.ts'
+
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
+
+/** A person whose name, telephone and place stand nowhere else. */
+interface Marcada {
+  /** Her name. A place has it with a number of its own. */
+  nombre: string
+  telefono: string
+  lat: number
+  lng: number
+}
+const marcada = (nombre: string, n: number): Marcada => ({
+  nombre,
+  telefono: `+5025555630${n}`,
+  lat: 14.7 + n / 1000 + 0.000357,
+  lng: -90.6 - n / 1000 - 0.000468,
+})
+/** Finds her in a text. Search keys have her name by its sound. */
+const patronDe = ({ nombre, telefono, lat, lng }: Marcada) =>
+  new RegExp([nombre, soundOf(nombre.toLowerCase()), telefono.slice(1), lat, lng].join('|').replaceAll('.', '\\.'))
+
+const ejecutar = async (...args: string[]) => {
+  const { output: salida, errores } = await runInProcess(['persona', ...args, '--json'], consoleEnvironment(entorno))
+  expect(errores).toBe('')
+  return { texto: salida, documento: JSON.parse(salida) }
+}
+
+/** Columns of any table, of the queue too, with what they hold of a person. */
+async function columnasCon(patron: RegExp): Promise<Map<string, string>> {
+  const { pool } = entorno.db
+  const { rows: tablas } = await pool.query<{ esquema: string; tabla: string }>(
+    `select table_schema as esquema, table_name as tabla from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  )
+  const halladas = new Map<string, string>()
+  const anotar = (columna: string, texto: string) => {
+    if (patron.test(texto)) halladas.set(columna, `${halladas.get(columna) ?? ''}${texto}`)
+  }
+  for (const { esquema, tabla } of tablas) {
+    const { rows } = await pool.query<{ columna: string; texto: string }>(
+      `select j.key as columna, j.value as texto from ${esquema}.${tabla} t, jsonb_each_text(to_jsonb(t)) j
+       where j.value ~ $1`,
+      [patron.source],
+    )
+    for (const { columna, texto } of rows) anotar(esquema === 'public' ? `${tabla}.${columna}` : esquema, texto)
+  }
+  const { rows: corregidas } = await pool.query(
+    'select guia_id, secuencia, cambios from evento where cambios is not null',
+  )
+  for (const { cambios, ...evento } of corregidas)
+    anotar('evento.cambios', JSON.stringify(decryptChanges(SECRETOS, evento, cambios)))
+  const { rows: firmados } = await pool.query('select manifiesto from prueba_entrega where manifiesto is not null')
+  for (const { manifiesto } of firmados)
+    anotar('prueba_entrega.manifiesto', Buffer.from(manifiesto.split('.')[1], 'base64url').toString())
+  return halladas
+}
+const nombresDe = async (persona: Marcada) => [...(await columnasCon(patronDe(persona))).keys()].sort()
+
+const archivosDe = (carpeta: string) =>
+  readdirSync(carpeta, { recursive: true, withFileTypes: true })
+    .filter((uno) => uno.isFile())
+    .map((uno) => join(uno.parentPath, uno.name))
+
+/** Expects that nothing of a person is left in tables, queues, files and logs. */
+async function nadaDe(persona: Marcada, archivos: readonly string[] = []) {
+  expect(await nombresDe(persona)).toEqual([])
+  const guardados = archivosDe(entorno.dataDir)
+  expect(guardados.filter((ruta) => archivos.some((archivo) => ruta.endsWith(archivo)))).toEqual([])
+  for (const ruta of guardados) expect(readFileSync(ruta, 'latin1')).not.toMatch(patronDe(persona))
+  expect(entorno.log.join('')).not.toMatch(patronDe(persona))
+}
+
+/** What comes from outside of the service, or from a camera: her provider's words, servers' answers, the place of a photo. */
+async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
+  const { pool } = entorno.db
+  await pool.query('update mensaje set motivo = $2, proveedor_id = $3 where guia = $1', [
+    guia,
+    `${nombre}1`,
+    `wamid.${telefono}`,
+  ])
+  await pool.query(
+    `update webhook_aviso set exito = (exito::jsonb || jsonb_build_object('cuerpo', $2::text))::json
+     where evento like $1 and exito is not null`,
+    [`evt_${guia}_%`, `${nombre}2`],
+  )
+  await pool.query(
+    `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en,
+       url, secretos, total_ms, cuerpo, cabeceras, cuerpo_truncado, detalle)
+     select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
+       $2, jsonb_build_object('x-quien', $3::text), false, $4 from webhook_aviso where evento = $1`,
+    [`evt_${guia}_1`, `${nombre}3`, `${nombre}4`, `${nombre}5`],
+  )
+  await pool.query(
+    `update archivo a set lat = $2, lng = $3 from guia g where g.guia = $1 and g.comercio_id = a.comercio_id
+       and g.modo = a.modo and g.id = a.guia_id`,
+    [guia, lat, lng],
+  )
+  // A short link whose site did not answer is tried again tomorrow.
+  await pool.query(
+    `insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
+     select comercio_id, modo, id, gen_random_uuid(), $2, now() + interval '1 day' from guia where guia = $1
+     on conflict (comercio_id, modo, guia_id) do update set maps_url = excluded.maps_url`,
+    [guia, `https://maps.app.goo.gl/${nombre}6`],
+  )
+}
+
+const recibido = ({ nombre, telefono }: Marcada) =>
+  entorno.db.pool.query('insert into entrante values ($1, $2, $3, now(), now())', [
+    randomUUID(),
+    Buffer.from(telefono),
+    `{"from":"${telefono.slice(1)}","name":"${nombre}7"}`,
+  ])
+
+async function conWebhook(): Promise<Comercio> {
+  const comercio = await entorno.nuevoComercio()
+  await comercio.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
+  return comercio
+}
+
+const evento = async (guia: string, cuerpo: object, clave?: string) => {
+  const respuesta = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
+  expect([respuesta.cuerpo.codigo, respuesta.status]).toEqual([undefined, 201])
+}
+
+const recogidaDe = ({ nombre, telefono }: Marcada, n: number) => ({
+  ...RECOGIDA,
+  nombre: `Casa de ${nombre}${n}`,
+  contacto: `${nombre}${n + 1}`,
+  telefono,
+  direccion: `Calle ${nombre}${n + 2}`,
+  indicaciones: `Tocar donde ${nombre}${n + 3}`,
+})
+
+/** Attempts a delivery. A photo was taken at the door. */
+async function intentar(guia: string, descripcion: string) {
+  const { archivo } = (await uploadArchivo(entorno, guia)).cuerpo
+  await evento(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion, fotos: [archivo] })
+  return archivo as string
+}
+
+/** A delivered guide that holds its recipient in each place that can hold one. */
+async function deDestinataria(persona: Marcada): Promise<string> {
+  const { nombre, telefono, lat, lng } = persona
+  const comercio = await conWebhook()
+  const { api } = comercio
+  const { external_ref: _, ...pedida } = buildGuiaWithoutDestino({
+    telefono,
+    destinatario: `${nombre} Paz`,
+    direccion: `Calle ${nombre}8`,
+    contenido: `Caja de ${nombre}9`,
+    indicaciones: `Casa de ${nombre}10`,
+    metadatos: { comprador: `${nombre}11` },
+    recogida: recogidaDe(persona, 12),
+  })
+  const ajena = buildGuia()
+  const opciones = { claveDeIdempotencia: `${nombre}28` }
+  const { resultados } = await api.guias.crearLote({ guias: [ajena, pedida as GuiaParaCrear] }, opciones)
+  const { guia } = resultados[1] as ResultadoCreado
+  await entorno.quietud()
+  await evento(guia, { estado: 'recolectado' })
+  const razon = `${nombre}16 dijo dónde vive`
+  await evento(guia, { estado: 'en_ruta', forzar: { razon } }, `${nombre}17`)
+  await evento(guia, { tipo: 'guia.nota', descripcion: `Llamó ${nombre}18`, lat, lng })
+  await intentar(guia, `No abrió ${nombre}19`)
+  await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
+  const correccion = {
+    indicaciones: `Dejar con un vecino: ${nombre}22`,
+    lat,
+    lng,
+    maps_url: `https://www.google.com/maps?q=${lat},${lng}&de=${nombre}24`,
+  }
+  await api.guias.corregir(guia, correccion, { claveDeIdempotencia: `${nombre}23` })
+  await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
+  await evento(guia, { estado: 'en_ruta' })
+  const [foto, firma] = [await uploadArchivo(entorno, guia), await uploadArchivo(entorno, guia, { tipo: 'firma' })]
+  const recibido_por = { nombre: `${nombre}26`, documento: `${nombre}27`, relacion: 'vecino' }
+  const entrega = { recibido_por, fotos: [foto.cuerpo.archivo], firma: firma.cuerpo.archivo, lat, lng }
+  expect((await entorno.operar('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
+  await hasta(async () => (await api.guias.pruebaEntrega(guia)).manifiesto)
+  await entorno.quietud()
+  const hallable =
+    'select from busqueda b join guia g on g.comercio_id = b.comercio_id and g.id = b.id where g.guia = $1'
+  await hasta(async () => {
+    await indexGuias({ db: entorno.db })
+    return ((await entorno.db.pool.query(hallable, [guia])).rowCount ?? 0) > 0
+  })
+  await deFuera(guia, persona)
+  return guia
+}
+
+/** A guide under way that holds a former recipient in each place that can hold one. */
+async function deAnterior(persona: Marcada, siguiente: string): Promise<string> {
+  const { nombre, telefono, lat, lng } = persona
+  const { api } = await conWebhook()
+  const { guia } = await api.guias.crear(
+    buildGuiaWithoutDestino({ telefono, destinatario: `${nombre} Paz`, metadatos: { comprador: `${nombre}11` } }),
+  )
+  await entorno.quietud()
+  await evento(guia, { estado: 'recolectado' })
+  await evento(guia, { estado: 'en_ruta', forzar: { razon: `${nombre}16 dijo dónde vive` } })
+  await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
+  const foto = await intentar(guia, `No abrió ${nombre}19`)
+  await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` })
+  await entorno.quietud()
+  await deFuera(guia, persona)
+  // As if the delivery to a neighbour was undone.
+  const manifiesto = Buffer.from(JSON.stringify({ posicion: { lat, lng } })).toString('base64url')
+  await entorno.db.pool.query(
+    `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, fotos, pdf, manifiesto,
+       evidencia, proximo_en, entregado_en, registrado_en, rectificada_en)
+     select comercio_id, modo, id, gen_random_uuid(), secuencia, jsonb_build_object('nombre', $2::text), $3, $4, $5, $6, $7,
+       '{}', now(), now(), now(), now() from guia where guia = $1`,
+    [guia, `${nombre}26`, lat, lng, [foto], foto, `x.${manifiesto}.x`],
+  )
+  const { secuencia } = await api.guias.obtener(guia)
+  expect(secuencia).toBeGreaterThan(3)
+  await api.guias.corregir(guia, { telefono: siguiente, destinatario: 'Otra Persona', lat: 14.75, lng: -90.65 })
+  await entorno.quietud()
+  return guia
+}
+
+describe('a place that holds a person', () => {
+  it('is one of the classified columns of the schema', () => {
+    expect(listClassifiedColumns()).toEqual(readSchemaColumns())
+  })
+
+  it('of a recipient is exported, and erased by the telephone', async () => {
+    const persona = marcada('Zurikata', 1)
+    const guia = await deDestinataria(persona)
+    await recibido(persona)
+    await entorno.quietud()
+    const antes = await columnasCon(patronDe(persona))
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('destinatario'))
+    const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
+    expect(documento.guias.map((una: { guia: string }) => una.guia)).toEqual([guia])
+    const dichos = [...[...antes.values()].join().matchAll(/Zurikata\d+/g)].map(([dicho]) => dicho)
+    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
+    expect(dichos.length).toBeGreaterThan(27)
+    const { documento: olvidada } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
+    expect(olvidada).toMatchObject({ guias: 1, entrantes: 1, en_curso: [] })
+    await nadaDe(persona, documento.guias[0].archivos)
+  })
+
+  it('of a person without a telephone is exported, and erased by the guide', async () => {
+    const persona = marcada('Ekironda', 2)
+    const guia = await deDestinataria(persona)
+    // A correction replaced her telephone, and the delivery was hers all the same.
+    await entorno.db.pool.query(
+      `insert into telefono_anterior (comercio_id, modo, guia_id, secuencia, telefono)
+       select comercio_id, modo, id, secuencia, telefono from guia where guia = $1`,
+      [guia],
+    )
+    const antes = await columnasCon(patronDe(persona))
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('guia'))
+    const { texto, documento } = await ejecutar('exportar', '--guia', guia.toLowerCase())
+    const dichos = [...[...antes.values()].join().matchAll(/Ekironda\d+/g)].map(([dicho]) => dicho)
+    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
+    const { documento: olvidada } = await ejecutar('olvidar', '--guia', guia, '--si')
+    expect(olvidada).toMatchObject({ guias: 1, en_curso: [] })
+    await nadaDe(persona, documento.guias[0].archivos)
+  })
+
+  it('of a former recipient is exported, and erased by the former telephone', async () => {
+    const persona = marcada('Befranio', 3)
+    const guia = await deAnterior(persona, '+50255556399')
+    await recibido(persona)
+    // The search forgets the former recipient once its job has read the correction.
+    const antes = await hasta(async () => {
+      const columns = await columnasCon(patronDe(persona))
+      return !columns.has('busqueda.claves') && columns
+    })
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('anterior'))
+    const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
+    const dichos = [...[...antes.values()].join().matchAll(/Befranio\d+/g)].map(([dicho]) => dicho)
+    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
+    expect(documento.anteriores[0].metadatos).toEqual({ comprador: 'Befranio11' })
+    // The present recipient does not get the metadata of the creation.
+    expect((await ejecutar('exportar', '--telefono', '+50255556399')).texto).not.toMatch(/Befranio11/)
+    const { documento: olvidada } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
+    expect(olvidada).toMatchObject({ guias: 0, anteriores: 1, sin_metadatos: [guia] })
+    await nadaDe(persona, documento.anteriores[0].periodos[0].archivos)
+  })
+
+  it('of a pickup’s contact, present or former, is exported, and erased by the contact’s telephone', async () => {
+    const persona = marcada('Cotulipe', 4)
+    const { api } = await conWebhook()
+    const recogida = recogidaDe(persona, 12)
+    const { guia: presente } = await api.guias.crear(buildGuia({ recogida }))
+    const { guia: anterior } = await api.guias.crear(buildGuia({ recogida: recogidaDe(persona, 32) }))
+    const otra = { ...RECOGIDA, contacto: 'Otro Contacto', telefono: '+50255556398' }
+    await api.guias.corregir(anterior, { recogida: { ...otra, direccion: null, indicaciones: null } })
+    await entorno.quietud()
+    await entorno.db.pool.query(
+      `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "Cotulipe12"}')::json where evento like $1`,
+      [`evt_${presente}_%`],
+    )
+    await entorno.db.pool.query(
+      `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en,
+         url, secretos, total_ms, cuerpo, cabeceras, cuerpo_truncado, detalle)
+       select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
+         'Cotulipe12', '{"x": "Cotulipe12"}', false, 'Cotulipe12' from webhook_aviso where evento = $1`,
+      [`evt_${presente}_1`],
+    )
+    const antes = await columnasCon(patronDe(persona))
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('recogida'))
+    const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
+    const dichos = [...[...antes.values()].join().matchAll(/Cotulipe\d+/g)].map(([dicho]) => dicho)
+    expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
+    expect(texto).not.toMatch(/Otro Contacto|31481676/)
+    expect(documento.recogidas.map(({ guia }: { guia: string }) => guia)).toEqual([presente, anterior])
+
+    // The pickup of a guide under way stays, because the parcel may return there.
+    const { documento: primera } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
+    expect(primera).toMatchObject({ guias: 0, recogidas: 1, en_curso: [presente] })
+    expect((await api.guias.obtener(presente)).recogida).toMatchObject(recogida)
+    await api.guias.cancelar(presente)
+    const { documento: segunda } = await ejecutar('olvidar', '--telefono', persona.telefono, '--si')
+    expect(segunda).toMatchObject({ guias: 0, recogidas: 1, en_curso: [] })
+    await nadaDe(persona)
+    // The recipients' data stays, and so does the present contact.
+    expect(await api.guias.obtener(presente)).toMatchObject({ telefono: '+50231481676', datos_borrados_en: null })
+    expect((await api.guias.obtener(anterior)).recogida).toMatchObject(otra)
+  })
+
+  it('stays in a guide under way, which the erasure names', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Marimba Sol' }))
+    const { documento } = await ejecutar('olvidar', '--guia', guia, '--si')
+    expect(documento).toMatchObject({ guias: 0, en_curso: [guia] })
+    expect((await api.guias.obtener(guia)).destinatario).toBe('Marimba Sol')
+  })
+})

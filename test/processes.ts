@@ -1,0 +1,232 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { basename, delimiter, join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { afterAll, inject } from 'vitest'
+import { hasta } from './factories.ts'
+
+/** What a user types, run as a terminal would: a process group of its own, the output kept. */
+export interface TestProcess {
+  pid: number
+  output: string
+  errores: string
+  /** Exit code and signal; undefined while it runs. */
+  fin: { codigo: number | null; senal: NodeJS.Signals | null } | undefined
+  child: ChildProcess
+  /** Ctrl-C, or any other signal that a terminal sends to everyone at once. */
+  signalAll(senal: NodeJS.Signals): void
+  /** Waits for the end. */
+  waitForEnd(): Promise<{ codigo: number | null; senal: NodeJS.Signals | null }>
+}
+
+const ROOT_FOLDER = join(import.meta.dirname, '..')
+const OCULTAS =
+  /^(npm_|VITEST|GUIAS_|NODE_(ENV|OPTIONS)$|(PORT|HOST|DATABASE_URL|PUBLIC_URL|TRUST_PROXY|LOG_LEVEL|MASTER_KEYS|MESSAGING)$)/
+
+/** The user's own shell: nothing of vitest, nothing of the `npm test` that may stand around us. */
+const ENTORNO = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([nombre]) => !OCULTAS.test(nombre))),
+  PATH: (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(delimiter),
+}
+
+/**
+ * A folder for DATA_DIRs and processes that know of it. When the test file is over, whatever still runs there is killed
+ * and the folder removed, however the tests ended.
+ */
+export function useProcesses() {
+  // mkdtemp's 0700 would keep root's PostgreSQL user out, and the data would lie elsewhere.
+  const base = mkdtempSync(join(realpathSync(inject('carpeta')), 'proc-'))
+  chmodSync(base, 0o755)
+  let serie = 0
+
+  function correr(command: readonly string[], env: Record<string, string> = {}, cwd = ROOT_FOLDER): TestProcess {
+    const [program = '', ...args] = command
+    const hijo = spawn(program, args, {
+      cwd,
+      detached: true,
+      env: { ...ENTORNO, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const proceso: TestProcess = {
+      pid: hijo.pid ?? 0,
+      output: '',
+      errores: '',
+      fin: undefined,
+      child: hijo,
+      signalAll: (senal) => process.kill(-hijo.pid!, senal),
+      waitForEnd: () => hasta(async () => proceso.fin),
+    }
+    hijo.stdout.setEncoding('utf8').on('data', (texto) => {
+      proceso.output += stripVTControlCharacters(texto)
+    })
+    hijo.stderr.setEncoding('utf8').on('data', (texto) => {
+      proceso.errores += stripVTControlCharacters(texto)
+    })
+    hijo.on('error', ({ message }) => {
+      proceso.errores += message
+      proceso.fin = { codigo: null, senal: null }
+    })
+    hijo.on('close', (codigo, senal) => {
+      proceso.fin ??= { codigo, senal }
+    })
+    return proceso
+  }
+
+  afterAll(async () => {
+    const listRemaining = () => [...findProcesses(base).keys()]
+    for (let intento = 0; listRemaining().length > 0 && intento < 100; intento++) {
+      for (const pid of listRemaining()) matar(pid)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    rmSync(base, { recursive: true, force: true, maxRetries: 10 })
+  })
+
+  return {
+    base,
+    /** A DATA_DIR that doesn't exist yet. */
+    nextFolder: () => join(base, `datos-${++serie}`),
+    correr,
+    /** `npm start`, on any free port unless told. */
+    npmStart: (env: Record<string, string>) => correr(['npm', 'start'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
+    /** The service alone: what `npm start` runs, without the time that npm takes. */
+    iniciar: (env: Record<string, string>) =>
+      correr([process.execPath, 'server/generated/main.mjs'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
+    /** A line of the console to its end: what `npm run --silent admin -- …` runs, without the time that npm takes. */
+    async admin(args: readonly string[], env: Record<string, string>) {
+      const compilado = { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado') }
+      const proceso = correr([process.execPath, 'scripts/admin.ts', ...args], { ...compilado, ...env })
+      await proceso.waitForEnd()
+      return proceso
+    },
+  }
+}
+
+function matar(pid: number) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {} // gone meanwhile
+}
+
+interface EnMarcha {
+  pid: number
+  parentPid: number
+  /** Arguments of the command line. */
+  args: string[]
+  /** Command line and environment. */
+  texto: string
+}
+
+function enMarcha(): EnMarcha[] {
+  if (!existsSync('/proc/self/stat')) {
+    const { stdout } = spawnSync('ps', ['-axEww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' })
+    return stdout.split('\n').flatMap((linea) => {
+      const [, pid, parentPid, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(linea) ?? []
+      return !estado || estado.startsWith('Z')
+        ? []
+        : [{ pid: Number(pid), parentPid: Number(parentPid), args: texto.split(' '), texto }]
+    })
+  }
+  const leer = (pid: string, archivo: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${archivo}`, 'utf8')
+    } catch {
+      return ''
+    }
+  }
+  return readdirSync('/proc')
+    .filter((nombre) => /^\d+$/.test(nombre))
+    .flatMap((pid) => {
+      const [, estado = 'Z', parentPid] = /^.*\) (\S) (\d+)/s.exec(leer(pid, 'stat')) ?? []
+      if (estado === 'Z') return []
+      const command = leer(pid, 'cmdline')
+      return [
+        {
+          pid: Number(pid),
+          parentPid: Number(parentPid),
+          args: command.split('\0'),
+          texto: `${command}\0${leer(pid, 'environ')}`,
+        },
+      ]
+    })
+}
+
+/** pid → command line of whatever runs with that folder in its command line or environment, and of its descendants. */
+export function findProcesses(folder: string): Map<number, string> {
+  const allProcesses = enMarcha().filter(({ pid }) => pid !== process.pid)
+  const foundProcesses = new Map<number, string>()
+  const sumar = ({ pid, args }: EnMarcha) => {
+    if (foundProcesses.has(pid)) return
+    foundProcesses.set(pid, args.join(' ').trim())
+    for (const hijo of allProcesses) if (hijo.parentPid === pid) sumar(hijo)
+  }
+  // With the slash or quote that ends it, datos-1 is not datos-10.
+  for (const runningProcess of allProcesses)
+    if (new RegExp(`${folder}(?![\\w-])`).test(runningProcess.texto)) sumar(runningProcess)
+  return foundProcesses
+}
+
+/** The service's own Node process, below npm and its shell. */
+export function findNodeProcess(dataDir: string): number {
+  const nodos = [...findProcesses(dataDir)].filter(
+    ([, command]) => basename(command.split(' ')[0]!) === 'node' && command.includes('server/generated/main.mjs'),
+  )
+  if (nodos.length !== 1) throw new Error(`expected one service on ${dataDir}, found ${JSON.stringify(nodos)}`)
+  return nodos[0]![0]
+}
+
+interface Respuesta {
+  status: number
+  cabeceras: Record<string, string | string[] | undefined>
+  texto: string
+  // A test reads what it expects to be there.
+  // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
+  cuerpo: any
+}
+
+/** One request over a connection of its own. */
+export function requestSeparately(
+  url: string,
+  opciones: { method?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
+) {
+  const { method: metodo = 'GET', llave, cuerpo, cabeceras } = opciones
+  return new Promise<Respuesta>((resolve, reject) => {
+    const headers = {
+      ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
+      ...(cuerpo ? { 'Content-Type': 'application/json' } : {}),
+      ...cabeceras,
+    }
+    const solicitud = request(url, { method: metodo, agent: false, headers, timeout: 120_000 }, (res) => {
+      let texto = ''
+      res.setEncoding('utf8').on('data', (chunk) => {
+        texto += chunk
+      })
+      res.on('error', reject)
+      res.on('end', () => {
+        const isJson = /json/.test(res.headers['content-type'] ?? '') && texto !== ''
+        resolve({
+          status: res.statusCode ?? 0,
+          cabeceras: res.headers,
+          texto,
+          cuerpo: isJson ? JSON.parse(texto) : undefined,
+        })
+      })
+    })
+    solicitud.on('timeout', () => solicitud.destroy(new Error('no answer in two minutes')))
+    solicitud.on('error', reject)
+    solicitud.end(cuerpo ? JSON.stringify(cuerpo) : undefined)
+  })
+}
+
+/** The same, or undefined while nobody listens. */
+export const probeUrl = (url: string) => requestSeparately(url).catch(() => undefined)
+
+/** Waits until the console says that the service is ready; returns its address. */
+export const listo = (proceso: TestProcess) =>
+  hasta(async () => {
+    if (proceso.fin) throw new Error(`it ended instead of serving: ${JSON.stringify(proceso.fin)}\n${proceso.errores}`)
+    return /^ {2}API +(https?:\S+)\/api\/v1$/m.exec(proceso.output)?.[1]
+  })

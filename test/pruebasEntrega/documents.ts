@@ -1,0 +1,26 @@
+import type { ArchivoDePrueba, PruebaDeEntrega } from '@guias/sdk'
+import { beforeAll } from 'vitest'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+
+/** The merchant of a file's tests. */
+export let documentsComercio: Comercio
+type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal: string }
+
+/** A service that makes documents of deliveries, behind a proxy, and one that makes none. */
+export function useDocuments() {
+  const entorno = useEnvironment({}, () => ({ TRUST_PROXY: '1', BRAND_NAME: 'Envíos del Altiplano' }))
+  /** Where nobody makes documents but the test. */
+  const withoutWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
+  beforeAll(async () => {
+    documentsComercio = await entorno.nuevoComercio()
+  })
+  const conPdf = (guia: string, de = documentsComercio) =>
+    hasta(async () => {
+      const prueba = await de.api.guias.pruebaEntrega(guia)
+      return prueba.pdf !== null && (prueba as ConPdf)
+    })
+  const jwks = async () => (await entorno.request('GET', '/.well-known/jwks.json')).cuerpo
+
+  return { entorno, withoutWorkers, conPdf, jwks }
+}

@@ -1,0 +1,251 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createDeliveredGuia, createFirma, createFoto, createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { leerPdf } from './readPdf.ts'
+
+const entorno = useEnvironment()
+let movil: Movil
+let claves = 0
+beforeAll(async () => {
+  movil = await createMobile(entorno)
+})
+
+const PIDE_TODO = { fotos_minimas: 2, firma: 'obligatoria', documento: 'obligatoria' } as const
+const NO_PIDE = { fotos_minimas: 1, firma: 'no', documento: 'no' } as const
+const PIDE_FIRMA = { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' } as const
+const OPCIONAL = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' } as const
+type Politica = typeof PIDE_TODO | typeof NO_PIDE | typeof PIDE_FIRMA | typeof OPCIONAL
+
+const pedir = async ({ comercio }: Comercio, evidencia: object) =>
+  expect((await entorno.operar('PATCH', `/comercios/${comercio}`, { evidencia })).status).toBe(200)
+async function comercioQue(evidencia: Politica) {
+  const comercio = await entorno.nuevoComercio()
+  await pedir(comercio, evidencia)
+  return comercio
+}
+const QUIEN = { nombre: 'María López', relacion: 'familiar' }
+const DOCUMENTO = '2456 78901 0101'
+
+/** Ways to deliver: an operator's, and a courier's whose page knows the policy. */
+const VIAS = {
+  operador: {
+    enRuta: (comercio: Comercio) => createGuiaOnRoute(entorno, comercio),
+    foto: async (guia: string) => (await uploadArchivo(entorno, guia)).cuerpo.archivo as string,
+    firma: async (guia: string) => (await uploadArchivo(entorno, guia, { tipo: 'firma' })).cuerpo.archivo as string,
+    deliver: (guia: string, _evidencia: Politica, cuerpo: object) =>
+      entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo),
+  },
+  repartidor: {
+    enRuta: (comercio: Comercio) => createGuiaOnRoute(entorno, comercio, movil.repartidor),
+    foto: async (guia: string) => (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string,
+    firma: async (guia: string) => (await movil.upload(guia, 'firma', await createFirma())).cuerpo.archivo as string,
+    deliver: (guia: string, evidencia: Politica, cuerpo: object) =>
+      movil.deliver(guia, { ...cuerpo, evidencia, idempotencia: `evidencia-${++claves}` }),
+  },
+} as const
+const { repartidor } = VIAS
+/** A courier's delivery as a page sends it that knows of no policy. */
+const entregarComoAntes = (guia: string, cuerpo: object) =>
+  movil.deliver(guia, { ...cuerpo, idempotencia: `evidencia-${++claves}` })
+
+const conPdf = ({ api }: Comercio, guia: string) =>
+  hasta(async () => {
+    const prueba = await api.guias.pruebaEntrega(guia)
+    return prueba.pdf !== null && prueba
+  })
+async function documentosDe(comercio: Comercio, guia: string) {
+  const prueba = await conPdf(comercio, guia)
+  const { texto } = leerPdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
+  const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
+  return { prueba, texto, manifiesto }
+}
+
+describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery by an %s', (quien) => {
+  const via = VIAS[quien]
+
+  it('names each missing member with its remedy, and delivers with all of them', async () => {
+    const comercio = await comercioQue(PIDE_TODO)
+    const guia = await via.enRuta(comercio)
+    const fotos = [await via.foto(guia), await via.foto(guia)]
+    const { status, cuerpo } = await via.deliver(guia, PIDE_TODO, { recibido_por: QUIEN, fotos: fotos.slice(1) })
+    expect([status, cuerpo.errores]).toEqual([
+      422,
+      [
+        {
+          campo: '/fotos',
+          codigo: 'largo_invalido',
+          mensaje: 'el comercio pide 2 fotos por lo menos y trae 1; suba las demás con …/archivos',
+        },
+        { campo: '/firma', codigo: 'requerido', mensaje: expect.stringMatching(/sin_firma.*se_nego/) },
+        {
+          campo: '/recibido_por/documento',
+          codigo: 'requerido',
+          mensaje: expect.stringContaining('escriba el número'),
+        },
+      ],
+    ])
+    expect((await comercio.api.guias.obtener(guia)).estado).toBe('en_ruta')
+    const completa = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos, firma: await via.firma(guia) }
+    expect((await via.deliver(guia, PIDE_TODO, completa)).status).toBe(201)
+    const prueba = await comercio.api.guias.pruebaEntrega(guia)
+    expect(prueba).toMatchObject({
+      sin_firma: null,
+      evidencia: { ...PIDE_TODO, faltas: [], pagina_anterior: false },
+      recibido_por: { documento: DOCUMENTO },
+    })
+  })
+
+  it.each([
+    ['no_puede_firmar', 'no puede firmar'],
+    ['se_nego', 'se negó'],
+    ['sin_contacto', 'sin contacto'],
+  ] as const)('takes %s in place of a required signature, and PDF and manifest say so', async (sin_firma, dicho) => {
+    const comercio = await comercioQue(PIDE_FIRMA)
+    const guia = await via.enRuta(comercio)
+    const entrega = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos: [await via.foto(guia)], sin_firma }
+    expect((await via.deliver(guia, PIDE_FIRMA, entrega)).status).toBe(201)
+    const { prueba, texto, manifiesto } = await documentosDe(comercio, guia)
+    const evidencia = { ...PIDE_FIRMA, faltas: [], pagina_anterior: false }
+    expect([prueba.sin_firma, prueba.evidencia]).toEqual([sin_firma, evidencia])
+    expect([manifiesto.sin_firma, manifiesto.evidencia]).toEqual([sin_firma, evidencia])
+    expect(texto).toContain(`Sin firma: ${dicho}`)
+    expect(texto).toContain('Documento •••• 0101')
+    expect(texto).not.toMatch(/78901 ?0101|página que aún no conocía/)
+  })
+
+  it('refuses what the merchant does not admit, a signature with a reason, and any other reason', async () => {
+    const comercio = await comercioQue(NO_PIDE)
+    const guia = await via.enRuta(comercio)
+    const [fotos, firma] = [[await via.foto(guia)], await via.firma(guia)]
+    const faltas = async (cuerpo: object) => {
+      const { status, cuerpo: dicho } = await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...cuerpo })
+      expect(status).toBe(422)
+      return dicho.errores.map(({ campo, mensaje }: Record<string, string>) => [campo, mensaje])
+    }
+    const sobra = (que: string) => `el comercio no admite ${que} en sus entregas; omítalo`
+    expect(await faltas({ firma, recibido_por: { ...QUIEN, documento: DOCUMENTO } })).toEqual([
+      ['/firma', sobra('la firma')],
+      ['/recibido_por/documento', sobra('el número del documento')],
+    ])
+    expect(await faltas({ sin_firma: 'se_nego' })).toEqual([['/sin_firma', sobra('la firma')]])
+    expect(await faltas({ firma, sin_firma: 'se_nego' })).toEqual([
+      ['/sin_firma', expect.stringContaining('omita una')],
+    ])
+    expect(await faltas({ sin_firma: 'otro' })).toEqual([['/sin_firma', expect.stringContaining('no_puede_firmar')]])
+    expect((await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos })).status).toBe(201)
+    expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ firma: null, sin_firma: null })
+  })
+})
+
+describe('a courier’s delivery', () => {
+  it('finds in the guide what the merchant needs, also in one that nobody carries', async () => {
+    const comercio = await comercioQue(PIDE_TODO)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const libre = await createGuiaOnRoute(entorno, comercio)
+    const { datos } = (await movil.request('GET', '/guias')).cuerpo
+    expect(datos.find((una: { guia: string }) => una.guia === guia).evidencia).toEqual(PIDE_TODO)
+    for (const una of [guia, libre]) {
+      expect((await movil.request('GET', `/guias/${una}`)).cuerpo.evidencia).toEqual(PIDE_TODO)
+      expect((await movil.request('GET', `/guias?guia=${una}`)).cuerpo.datos[0].evidencia).toEqual(PIDE_TODO)
+    }
+  })
+
+  it('from a page that knows no policy is accepted, and marked with what it lacks', async () => {
+    const comercio = await comercioQue(PIDE_TODO)
+    const guia = await repartidor.enRuta(comercio)
+    const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
+    expect((await entregarComoAntes(guia, entrega)).status).toBe(201)
+    const { prueba, texto, manifiesto } = await documentosDe(comercio, guia)
+    const evidencia = { ...PIDE_TODO, faltas: ['fotos', 'firma', 'documento'], pagina_anterior: true }
+    expect([prueba.evidencia, manifiesto.evidencia]).toEqual([evidencia, evidencia])
+    expect(texto).toContain(
+      'Se entregó con una página que aún no conocía lo que pide el comercio; falta: fotos, la firma, el documento',
+    )
+  })
+
+  it('from such a page is marked also if it lacks nothing', async () => {
+    const comercio = await comercioQue(OPCIONAL)
+    const guia = await repartidor.enRuta(comercio)
+    expect((await entregarComoAntes(guia, { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] })).status).toBe(
+      201,
+    )
+    const { prueba, texto } = await documentosDe(comercio, guia)
+    expect(prueba.evidencia).toEqual({ ...OPCIONAL, faltas: [], pagina_anterior: true })
+    expect(texto).toContain('no conocía lo que pide el comercio; falta: nada')
+  })
+
+  it('from such a page leaves out what the merchant does not admit', async () => {
+    const comercio = await comercioQue(NO_PIDE)
+    const guia = await repartidor.enRuta(comercio)
+    const firma = await repartidor.firma(guia)
+    const entrega = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos: [await repartidor.foto(guia)], firma }
+    expect((await entregarComoAntes(guia, entrega)).status).toBe(201)
+    expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
+      firma: null,
+      recibido_por: { documento: null },
+      evidencia: { faltas: [], pagina_anterior: true },
+    })
+    const { rows } = await entorno.db.pool.query('select usado_en from archivo where archivo = $1', [firma])
+    expect(rows).toEqual([{ usado_en: null }])
+  })
+
+  it('is judged by what the page asked for at the door, if the merchant needs more since', async () => {
+    const comercio = await comercioQue(OPCIONAL)
+    const guia = await repartidor.enRuta(comercio)
+    const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
+    await pedir(comercio, PIDE_FIRMA)
+    // A page that knew more than it brought is refused, whatever the merchant needs now.
+    expect((await repartidor.deliver(guia, PIDE_TODO, entrega)).status).toBe(422)
+    expect((await repartidor.deliver(guia, OPCIONAL, entrega)).status).toBe(201)
+    expect((await comercio.api.guias.pruebaEntrega(guia)).evidencia).toEqual({
+      ...PIDE_FIRMA,
+      faltas: ['firma'],
+      pagina_anterior: true,
+    })
+  })
+
+  it('keeps what it was judged by when the policy changes, also in documents made later', async () => {
+    const comercio = await comercioQue(PIDE_FIRMA)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
+    const antes = await conPdf(comercio, guia)
+    const otra = await createGuiaOnRoute(entorno, comercio)
+    const fotos = [(await uploadArchivo(entorno, otra)).cuerpo.archivo]
+    await entorno.operar('POST', `/guias/${otra}/entrega`, { recibido_por: QUIEN, fotos, sin_firma: 'sin_contacto' })
+    await pedir(comercio, PIDE_TODO)
+    const despues = await conPdf(comercio, guia)
+    expect([despues.manifiesto, despues.pdf!.sha256]).toEqual([antes.manifiesto, antes.pdf!.sha256])
+    const { manifiesto } = await documentosDe(comercio, otra)
+    expect(manifiesto.evidencia).toMatchObject(PIDE_FIRMA)
+  })
+})
+
+describe('an operator’s delivery', () => {
+  it('cannot say which evidence was asked for', async () => {
+    const comercio = await comercioQue(PIDE_FIRMA)
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
+    const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+      recibido_por: QUIEN,
+      fotos,
+      evidencia: OPCIONAL,
+    })
+    expect([status, cuerpo.errores]).toMatchObject([422, [{ campo: '/evidencia' }]])
+  })
+})
+
+describe('a simulated delivery', () => {
+  it.each([PIDE_TODO, NO_PIDE, PIDE_FIRMA, OPCIONAL])('has what %o needs', async (politica) => {
+    const comercio = await comercioQue(politica)
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
+    const prueba = await comercio.api.guias.pruebaEntrega(guia)
+    expect(prueba.evidencia).toEqual({ ...politica, faltas: [], pagina_anterior: false })
+    expect([prueba.fotos.length, prueba.firma !== null, prueba.recibido_por.documento]).toEqual([
+      politica.fotos_minimas,
+      politica.firma !== 'no',
+      politica.documento === 'obligatoria' ? 'PRUEBA 0000' : null,
+    ])
+  })
+})

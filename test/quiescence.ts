@@ -1,0 +1,65 @@
+import type pg from 'pg'
+import { type Db, inTransaction, isDistributed } from '../server/data/db.ts'
+import type { JobDeps } from '../server/domain/deps.ts'
+import { findDue } from '../server/domain/webhooks/due.ts'
+import { LEASE_QUEUE } from '../server/domain/webhooks/pumps.ts'
+import type { ClaveDeWebhook } from '../server/domain/webhooks/webhook.ts'
+import { JOBS } from '../server/startup/jobs.ts'
+import { hasta } from './factories.ts'
+
+/**
+ * Waits until no row of pending work is due by that clock and no job is under way: what happens without anybody's doing has
+ * happened then, however slow the machine is. Both are seen in one snapshot; where there is none, of several machines, rows
+ * are looked at before and after the jobs, which are what makes more of them.
+ * @param comercioId of whose deliveries alone the end is awaited, where others' receivers may hang
+ */
+export async function waitForQuiet(db: Db, reloj: () => Date, comercioId?: string): Promise<void> {
+  const isForeign = (data: object | null | undefined) =>
+    comercioId !== undefined && data && 'comercio_id' in data && data.comercio_id !== comercioId
+  /** Reports whether no row is due. */
+  const hasNoDueRows = async (de: Db): Promise<boolean> => {
+    const deps = { db: de, clock: reloj } as unknown as JobDeps
+    for (const { pendientes } of JOBS) {
+      const trabajos = (await pendientes?.(deps, 1)) ?? []
+      if (!trabajos.every(({ data }) => isForeign(data))) return false
+    }
+    for (const parte of de.shards())
+      for (let despues: ClaveDeWebhook | undefined, hasMore = true; hasMore; hasMore = despues !== undefined) {
+        const { claves, ultimo } = await findDue(parte, reloj(), despues)
+        if (!claves.every(isForeign)) return false
+        despues = ultimo
+      }
+    return true
+  }
+  /** Reports whether no job is under way. A lease is held for a while after its last delivery, and a retry waits for its time. */
+  const hasNoJobs = async (cliente: Pick<pg.PoolClient, 'query'>): Promise<boolean> => {
+    const { rows } = await cliente.query<{ data: object | null }>(
+      `select data from pgboss.job where name <> $1 and state < 'completed' and start_after <= now()`,
+      [LEASE_QUEUE],
+    )
+    return rows.every(({ data }) => isForeign(data))
+  }
+  if (isDistributed(db)) {
+    await hasta(async () => (await hasNoDueRows(db)) && (await hasNoJobs(db.pool)) && (await hasNoDueRows(db)))
+    return
+  }
+  await hasta(() =>
+    inTransaction(db, async (consultar, cliente) => {
+      await cliente.query('set transaction isolation level repeatable read')
+      const transactionDb: Db = { pool: db.pool, query: consultar, shards: () => [transactionDb] } as unknown as Db
+      return (await hasNoDueRows(transactionDb)) && hasNoJobs(cliente)
+    }),
+  )
+}
+
+const ESPERAN = `select count(*)::int as n from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
+const ESPERAN_DONDE_SEA = `select sum(result::int)::int as n from run_command_on_all_nodes($$${ESPERAN}$$)`
+
+/** Waits until a statement of that database waits for somebody's lock, on whatever machine. */
+export async function waitForLock(db: Db): Promise<void> {
+  await hasta(async () => {
+    const { rows } = await db.pool.query<{ n: number }>(isDistributed(db) ? ESPERAN_DONDE_SEA : ESPERAN)
+    return rows[0]!.n > 0
+  })
+}

@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
+import { buildGuia } from '../factories.ts'
+import { createMobile, type Movil, signInByMobile } from './phone.ts'
+import { fetchSesion, useSesiones } from './sessions.ts'
+
+const { entorno } = useSesiones()
+
+describe('what another site’s page makes a browser send', () => {
+  const operaciones = readOperations(readDocument()).filter(({ path: ruta }) => ruta.startsWith('/repartidor/'))
+  const queCambian = operaciones.filter(({ method: metodo }) => metodo !== 'get')
+  let movil: Movil
+  let guia: string
+  beforeAll(async () => {
+    await entorno.reset()
+    movil = await createMobile(entorno)
+    guia = (await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())).guia
+  })
+
+  /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
+  it('has operations to try, and not one that changes something and takes it from anywhere', () => {
+    expect(queCambian.length).toBe(6)
+    expect(operaciones.filter(({ needsSameOrigin: mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
+  })
+
+  const malas = (url: string): Record<string, string>[] => [
+    {},
+    { Origin: 'https://malo.ejemplo' },
+    { Origin: 'null' },
+    { Origin: url.replace('http:', 'https:') },
+    { Origin: `${url}.malo.ejemplo` },
+    { Origin: url.replace(/\d+$/, '1') },
+    { Origin: `${url}, ${url}` },
+    { Origin: '' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Site': 'none' },
+    { Origin: url, 'Sec-Fetch-Site': 'cross-site' },
+    { Origin: url, 'Sec-Fetch-Site': 'same-site' },
+    { Origin: 'https://malo.ejemplo', 'Sec-Fetch-Site': 'same-origin' },
+    { Referer: `${url}/repartidor` },
+  ]
+
+  it.each(queCambian.map((operacion) => [operacion.id, operacion] as const))('%s: 403', async (_id, operacion) => {
+    const ruta = operacion.path.replace('{guia}', guia) + (operacion.streamed ? '?tipo=foto' : '')
+    for (const cabeceras of malas(entorno.url)) {
+      const [tipo] = operacion.tipos
+      const { status, cuerpo } = await entorno.request(operacion.method.toUpperCase(), ruta, {
+        cabeceras: { Cookie: movil.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...cabeceras },
+        ...(tipo ? { raw: JSON.stringify({ codigo: movil.codigo }) } : {}),
+      })
+      expect([cabeceras, status, cuerpo.codigo]).toEqual([cabeceras, 403, 'origen_no_permitido'])
+    }
+    expect((await fetchSesion(movil)).status).toBe(200)
+  })
+
+  it('opens no session in somebody else’s name, and changes nothing', async () => {
+    const antes = (await entorno.db.pool.query('select from sesion_repartidor')).rowCount
+    const { status, cabeceras } = await signInByMobile(entorno, movil.codigo, {
+      cabeceras: { Origin: 'https://malo.ejemplo' },
+    })
+    expect([status, cabeceras.getSetCookie()]).toEqual([403, []])
+    expect((await entorno.db.pool.query('select from sesion_repartidor')).rowCount).toBe(antes)
+    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.secuencia).toBe(1)
+  })
+
+  it('cannot be the type that a form sends, nor be read where it may only read', async () => {
+    for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const crudo = JSON.stringify({ tipo: 'guia.nota', descripcion: 'x', idempotencia: 'x' })
+      const cabeceras = { 'Content-Type': tipo }
+      expect((await movil.request('POST', `/guias/${guia}/eventos`, undefined, { raw: crudo, cabeceras })).status).toBe(
+        415,
+      )
+    }
+    const { cabeceras } = await movil.request('GET', `/guias/${guia}`, undefined, {
+      cabeceras: { Origin: 'https://malo.ejemplo' },
+    })
+    expect(cabeceras.get('access-control-allow-origin')).toBeNull()
+    expect(cabeceras.get('cross-origin-resource-policy')).toBe('same-origin')
+  })
+
+  it('is told from our own pages, however these are reached', async () => {
+    const puerto = new URL(entorno.url).port
+    const nota = (n: number) => ({ tipo: 'guia.nota', descripcion: 'x', idempotencia: `propia-${n}` })
+    await movil.registrar(guia, { estado: 'recolectado', idempotencia: 'propia' })
+    const propias: Record<string, string>[] = [
+      { Origin: entorno.url },
+      { Origin: entorno.url, 'Sec-Fetch-Site': 'same-origin' },
+      { 'Sec-Fetch-Site': 'same-origin' },
+    ]
+    for (const [n, cabeceras] of propias.entries()) {
+      const { status } = await entorno.request('POST', `/repartidor/v1/guias/${guia}/eventos`, {
+        cuerpo: nota(n),
+        cabeceras: { Cookie: movil.cookie, ...cabeceras },
+      })
+      expect([cabeceras, status]).toEqual([cabeceras, 201])
+    }
+    // By another of its names, as a phone in the same network does.
+    const local = await fetch(`http://localhost:${puerto}/repartidor/v1/guias/${guia}/eventos`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Cookie: movil.cookie,
+        Origin: `http://localhost:${puerto}`,
+      },
+      body: JSON.stringify(nota(9)),
+    })
+    expect(local.status).toBe(201)
+  })
+})

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as dormir } from 'node:timers/promises'
+import pg from 'pg'
+import { type Db, openDb } from '../../server/data/db.ts'
+import { columnsOf, newComercioCode } from '../../server/domain/comercios/comercio.ts'
+import { saveLlave } from '../../server/domain/llaves/llave.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { migrate } from '../../server/startup/migrations.ts'
+import { fillDisk } from '../disk.ts'
+import { startDurablePostgres } from './postgres.ts'
+import { launchSupervised, type ScenarioProcess } from './processes.ts'
+import { openScenarioReceiver, type ScenarioReceiver } from './receiver.ts'
+import { type Paso, withSteps } from './steps.ts'
+
+// A whole installation for one scenario: a PostgreSQL of its own that can be restarted, the bundles as processes of their
+// own that can be killed, and a receiver that keeps a ledger of what it got.
+
+const ROOT_FOLDER = join(import.meta.dirname, '..', '..')
+/** As `npm start` and `npm run worker` run them. */
+const ORDENES: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT_FOLDER, 'package.json'), 'utf8'))
+  const argsDe = (command: string) => command.split(' ').slice(1)
+  return { main: argsDe(scripts.start), worker: argsDe(scripts.worker) }
+})()
+
+export interface Arnes {
+  db: Db
+  databaseUrl: string
+  receptor: ScenarioReceiver
+  comercioId: string
+  llave: string
+  /** Processes that ended by themselves, and lines of level error or worse of any of them. */
+  quejas: string[]
+  avisos: Map<string, number>
+  api(env?: Readonly<Record<string, string>>): Promise<ScenarioProcess>
+  worker(opciones?: { databaseUrl?: string }): Promise<ScenarioProcess>
+  /** A connection of its own, for what a pool can't do. */
+  conCliente<T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T>
+  reiniciarPostgres(modo: 'fast' | 'immediate'): Promise<void>
+  /** Fills what is left of the disk, in an installation with one of its own; returns what makes room again. */
+  llenarDisco(): () => void
+  /** Ends every session of the database but the one that does it. */
+  cutConnections(): Promise<number>
+  /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
+  intermediario(): Promise<DatabaseProxy>
+  /** Registers an endpoint of the receiver's. */
+  registrar(api: ScenarioProcess, ruta: string, tipos?: readonly string[]): Promise<string>
+}
+
+export interface DatabaseProxy {
+  databaseUrl: string
+  /** How many of the next commits happen without their client hearing of it. */
+  perder(commitCount: number): void
+  lostCount(): number
+}
+
+export interface HarnessOptions {
+  /** Settings of PostgreSQL. */
+  postgres?: readonly string[]
+  /** Size of a disk of its own, in bytes. */
+  disco?: number
+}
+
+export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>, opciones: HarnessOptions = {}): Promise<T> =>
+  withSteps(async (pasos) => hacer(await abrir(pasos, opciones)))
+
+async function abrir(pasos: Paso[], { postgres: ownSettings, disco }: HarnessOptions): Promise<Arnes> {
+  const postgres = await startDurablePostgres(pasos, ownSettings, disco)
+  await migrate(postgres.url)
+  const db = openDb(postgres.url, { connections: 3 })
+  pasos.push(() => db.close())
+  const receptor = await openScenarioReceiver(pasos)
+  const quejas: string[] = []
+  const avisos = new Map<string, number>()
+  const masterKeys = randomBytes(32).toString('base64')
+  const { id: comercioId, llave } = await insertarComercio(db)
+  let serie = 0
+
+  const levantar = (program: 'main' | 'worker', moreVariables: Record<string, string>) =>
+    launchSupervised(pasos, {
+      nombre: `${program}#${++serie}`,
+      folder: ROOT_FOLDER,
+      args: ORDENES[program],
+      env: {
+        DATABASE_URL: postgres.url,
+        MASTER_KEYS: masterKeys,
+        MESSAGING: 'buzon',
+        WEBHOOKS_LOOPBACK: '1',
+        LOG_LEVEL: 'warn',
+        CONNECTIONS_PER_NETWORK: '10000',
+        ...moreVariables,
+      },
+      onComplaint: (queja) => quejas.push(queja),
+      onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
+    })
+  const conCliente: Arnes['conCliente'] = async (hacer) => {
+    const cliente = new pg.Client(postgres.url)
+    cliente.on('error', () => {})
+    await cliente.connect()
+    try {
+      return await hacer(cliente)
+    } finally {
+      await cliente.end().catch(() => {})
+    }
+  }
+  return {
+    db,
+    databaseUrl: postgres.url,
+    receptor,
+    comercioId,
+    llave,
+    quejas,
+    avisos,
+    api: (moreVariables) => levantar('main', { PORT: '0', WORKERS: '0', ...moreVariables }),
+    worker: ({ databaseUrl } = {}) => levantar('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+    conCliente,
+    reiniciarPostgres: postgres.reset,
+    llenarDisco() {
+      const lastre = join(postgres.folder, 'lastre')
+      fillDisk(lastre)
+      return () => rmSync(lastre)
+    },
+    cutConnections: () =>
+      conCliente(async (cliente) => {
+        const { rowCount } = await cliente.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+        )
+        return rowCount ?? 0
+      }),
+    intermediario: () => abrirIntermediario(pasos, postgres.url),
+    async registrar(api, ruta, tipos) {
+      const respuesta = await fetch(`${api.url}/api/v1/webhooks`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ url: receptor.base + ruta, ...(tipos ? { tipos } : {}) }),
+      })
+      const cuerpo = (await respuesta.json()) as { webhook: string }
+      if (respuesta.status !== 201) throw new Error(`${respuesta.status} ${JSON.stringify(cuerpo)}`)
+      return cuerpo.webhook
+    },
+  }
+}
+
+async function insertarComercio(db: Db) {
+  const nuevoId = createIdGenerator(() => new Date())
+  const comercioRow = await db.prisma.comercio.create({
+    data: {
+      ...nuevoId(),
+      comercio: newComercioCode(),
+      ...columnsOf({ nombre: 'Tienda La Ceiba', ritmos: { solicitudes: 100_000, guias: 100_000 } }),
+    },
+  })
+  const { llave } = await saveLlave(db, new Date(), {
+    comercioId: comercioRow.id,
+    comercio: comercioRow.comercio,
+    modo: 'test',
+  })
+  return { id: comercioRow.id, llave }
+}
+
+// --- Between a worker and the database ---
+
+/** `commit` as node-postgres sends it by itself: nothing of pg-boss's looks like it. */
+const COMMIT = Buffer.from([0x51, 0, 0, 0, 11, ...Buffer.from('commit\0')])
+/** The statement that settles what went well, and commits by itself. */
+const ASENTAR = Buffer.from('webhookEntregas.asentarExitos\0')
+
+async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<DatabaseProxy> {
+  const url = new URL(databaseUrl)
+  const destino = Number(url.port)
+  const sockets = new Set<Socket>()
+  let porPerder = 0
+  let lostCount = 0
+  const server = createTcpServer((cliente) => {
+    const base = connect(destino, '127.0.0.1')
+    let tragar = false
+    const cerrar = () => {
+      cliente.destroy()
+      base.destroy()
+      for (const socket of [cliente, base]) sockets.delete(socket)
+    }
+    for (const socket of [cliente, base]) {
+      sockets.add(socket)
+      socket.setNoDelay(true).on('error', cerrar).on('close', cerrar)
+    }
+    cliente.on('data', (chunk) => {
+      if (porPerder > 0 && (chunk.includes(COMMIT) || chunk.includes(ASENTAR))) {
+        porPerder--
+        lostCount++
+        tragar = true
+      }
+      base.write(chunk)
+    })
+    // It was answered, so it was committed.
+    base.on('data', (chunk) => void (tragar ? cerrar() : cliente.write(chunk)))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  pasos.push(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    databaseUrl: url.href,
+    perder: (commitCount) => {
+      porPerder += commitCount
+    },
+    lostCount: () => lostCount,
+  }
+}
+
+/** Until it says something; undefined when the time is over. */
+export async function esperar<T>(leer: () => Promise<T | undefined | false>, timeoutMs: number, intervalMs = 50) {
+  for (const limite = Date.now() + timeoutMs; ; await dormir(intervalMs)) {
+    // The database may just be away.
+    const valor = await leer().catch(() => undefined)
+    if (valor) return valor
+    if (Date.now() > limite) return undefined
+  }
+}

@@ -1,0 +1,75 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { prepareInstallation, processOptions } from '../../server/data/embedded/installation.ts'
+import { findFreePort } from '../ports.ts'
+import type { Paso } from './steps.ts'
+
+/** Whoever holds its standard input open keeps the cluster; even a kill -9 of the tests ends it, and its folder goes. */
+const VIGIA = `
+  const [pg_ctl, pgdata, carpeta, uid, gid] = process.argv.slice(1)
+  process.stdin.resume().on('end', () => {
+    const quien = uid ? { uid: Number(uid), gid: Number(gid) } : {}
+    require('node:child_process').spawnSync(pg_ctl, ['stop', '-m', 'immediate', '-D', pgdata], { cwd: '/', ...quien })
+    require('node:child_process').spawnSync('umount', ['-l', carpeta])
+    require('node:fs').rmSync(carpeta, { recursive: true, force: true, maxRetries: 10 })
+  })`
+
+const OWN_SETTINGS = ['max_connections=120', 'shared_buffers=64MB']
+
+/**
+ * With pg_ctl and not with `acquirePostgres`, whose holder starts a server that is gone by itself: here the scenario says
+ * when. Everything durable, as in production.
+ * @param ownSettings its settings
+ * @param disco size in bytes of a disk of its own, which a test may fill; only root can mount one
+ */
+export async function startDurablePostgres(
+  pasos: Paso[],
+  ownSettings: readonly string[] = OWN_SETTINGS,
+  disco?: number,
+) {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'guias-resistencia-'))
+  if (disco && spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${disco}`, 'tmpfs', folder]).status !== 0)
+    throw new Error('no disk could be mounted')
+  chmodSync(folder, 0o755) // or root's PostgreSQL user could not pass
+  const {
+    pgdata,
+    binaries: binarios,
+    usuario,
+    clave,
+  } = await prepareInstallation(join(folder, 'datos'), '/var/lib/guias', true)
+  const quien = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
+  const vigia = spawn(process.execPath, ['-e', VIGIA, binarios.pg_ctl, pgdata, folder, ...quien], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+    detached: true,
+  })
+  const visto = new Promise((resolve) => vigia.once('exit', resolve))
+  pasos.push(() => {
+    vigia.stdin.end()
+    return visto
+  })
+  const port = await findFreePort()
+  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'jit=off', ...ownSettings]
+  const pgCtl = (...args: string[]) =>
+    promisify(execFile)(
+      binarios.pg_ctl,
+      [...args, '-D', pgdata, '-w', '-t', '60', '-l', join(pgdata, 'postgres.log')],
+      processOptions(usuario, pgdata),
+    )
+  await pgCtl('start', '-o', settings.map((ajuste) => `-c ${ajuste}`).join(' '))
+  const en = (base: string) => `postgres://guias:${clave}@127.0.0.1:${port}/${base}`
+  const cliente = new pg.Client(en('postgres'))
+  await cliente.connect()
+  await cliente.query('create database guias')
+  await cliente.end()
+  return {
+    url: en('guias'),
+    clave,
+    port,
+    folder,
+    reset: async (modo: 'fast' | 'immediate') => void (await pgCtl('restart', '-m', modo)),
+  }
+}

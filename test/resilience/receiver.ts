@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Paso } from './steps.ts'
+
+export interface ScenarioReception {
+  en: number
+  status: number | null
+  huella: string
+}
+
+/** A merchant's server with any number of endpoints, told apart by their path. */
+export interface ScenarioReceiver {
+  base: string
+  /** By path and webhook-id. */
+  receptions: Map<string, ScenarioReception[]>
+  /** The status to answer with; null: never answers. `vez`: how often this one was received, from 1. */
+  handle: (ruta: string, id: string, arrivalNumber: number) => number | null | Promise<number | null>
+  /** Called in the same turn in which the answer was written. */
+  afterAnswer: (ruta: string, id: string, arrivalNumber: number) => void
+  /** Requests whose id isn't their body's, or whose body isn't JSON. */
+  rejected: string[]
+  /** Nobody listens any more, and open connections are cut. */
+  caer(): Promise<void>
+  listenAgain(): Promise<void>
+}
+
+export async function openScenarioReceiver(pasos: Paso[]): Promise<ScenarioReceiver> {
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (req, res) => {
+    try {
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk as Buffer)
+      const cuerpo = Buffer.concat(chunks)
+      const ruta = req.url ?? ''
+      const id = String(req.headers['webhook-id'])
+      if (JSON.parse(cuerpo.toString()).id !== id) receptor.rejected.push(`${ruta} ${id}: ${cuerpo.subarray(0, 200)}`)
+      const ownReceptions = receptor.receptions.get(`${ruta} ${id}`) ?? []
+      receptor.receptions.set(`${ruta} ${id}`, ownReceptions)
+      const reception: ScenarioReception = {
+        en: Date.now(),
+        status: null,
+        huella: createHash('sha1').update(cuerpo).digest('hex'),
+      }
+      const arrivalNumber = ownReceptions.push(reception)
+      const status = await receptor.handle(ruta, id, arrivalNumber)
+      if (status === null || res.destroyed) return
+      reception.status = status
+      res.writeHead(status).end()
+      receptor.afterAnswer(ruta, id, arrivalNumber)
+    } catch {
+      res.destroy() // the sender is gone
+    }
+  })
+  const listen = (listenPort: number) =>
+    new Promise<void>((resolve) => void server.listen(listenPort, '127.0.0.1', () => resolve()))
+  const caer = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const receptor: ScenarioReceiver = {
+    base: `http://127.0.0.1:${port}`,
+    receptions: new Map(),
+    rejected: [],
+    handle: () => 204,
+    afterAnswer: () => {},
+    caer,
+    listenAgain: () => listen(port),
+  }
+  pasos.push(caer)
+  return receptor
+}

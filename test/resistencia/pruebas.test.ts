@@ -1,7 +1,0 @@
-import { expect, it } from 'vitest'
-import { documentsWithDeadWorker } from './pruebas.ts'
-
-it('proofs that a killed worker held are finished by another one', async () => {
-  const { fallas } = await documentsWithDeadWorker({ times: 1, size: 24 })
-  expect(fallas).toEqual([])
-})

@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { chownSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { fillDisk } from '../disk.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { admin, dropTestDatabase } from '../postgres.ts'
+
+// A disk of our own, as large as a database and a little more.
+
+/** Only root may mount one, beside a PostgreSQL of this machine. */
+const disco = process.platform === 'linux' && process.getuid?.() === 0 && !process.env.POSTGRES_URL
+const BYTES = 64 * 1024 * 1024
+
+describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => {
+  let punto = ''
+  let base = ''
+  // Before the environment's own, or hooks would take the disk away from under its database.
+  afterAll(async () => {
+    await dropTestDatabase(base)
+    await admin((cliente) => cliente.query('drop tablespace if exists disco_lleno'))
+    expect(spawnSync('umount', [punto]).status).toBe(0)
+    rmdirSync(punto)
+  })
+  const entorno = useEnvironment({}, async (databaseUrl) => {
+    base = new URL(databaseUrl).pathname.slice(1)
+    punto = mkdtempSync(join(tmpdir(), 'guias-disco-'))
+    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${BYTES}`, 'tmpfs', punto]).status).toBe(0)
+    await admin(async (cliente) => {
+      const { rows } = await cliente.query<{ datos: string }>(`select current_setting('data_directory') as datos`)
+      const { uid, gid } = statSync(rows[0]!.datos)
+      chownSync(punto, uid, gid)
+      await cliente.query(`create tablespace disco_lleno location '${punto}'`)
+      await cliente.query(`alter database ${base} set tablespace disco_lleno`)
+    })
+    return {}
+  })
+  const lastre = () => join(punto, 'lastre')
+  const leer = () => entorno.request('GET', '/readyz')
+
+  it('is told by 503 with Retry-After and by /readyz, and everything goes on once there is room', async () => {
+    const { llave, api } = await entorno.nuevoComercio()
+    // Each asks its recipient for the place: a job writes, too.
+    const crear = () => entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuiaWithoutDestino() })
+    expect([(await crear()).status, (await leer()).status]).toEqual([201, 200])
+    // As autovacuum does where databases come and go. It removes a cache file, which the next connection writes again.
+    await entorno.db.pool.query('analyze pg_database')
+    fillDisk(lastre())
+    // Pages that exist have room for some rows.
+    const rechazada = await hasta(async () => {
+      const respuesta = await crear()
+      expect([201, 503]).toContain(respuesta.status)
+      return respuesta.status === 503 && respuesta
+    })
+    expect(rechazada.cuerpo.mensaje).toMatch(/^El servicio no puede guardar cambios/)
+    expect(rechazada.cabeceras.get('retry-after')).toBe('2')
+    const { status, cuerpo } = await leer()
+    expect([status, cuerpo]).toEqual([
+      503,
+      { ok: false, base_de_datos: true, escritura: false, cola: true, migraciones: true },
+    ])
+    // Refusals cost no connections, or new ones would be needed to read.
+    for (let i = 0; i < 20; i++) await crear()
+    for (let i = 0; i < 20; i++) expect((await api.guias.listar({ limite: 1 }).primeros(1)).length).toBe(1)
+    rmSync(lastre())
+    await hasta(async () => (await leer()).status === 200)
+    expect((await crear()).status).toBe(201)
+    await entorno.quietud()
+  })
+})

@@ -1,0 +1,194 @@
+// The gate of versions (scripts/compatibility.ts), in a repository of its own whose contract is ours.
+import { execFile } from 'node:child_process'
+import { cpSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { FULL_RUN_ONLY } from '../factories.ts'
+
+const ejecutar = promisify(execFile)
+const raiz = join(import.meta.dirname, '../..')
+const SCRIPT = join(raiz, 'scripts/compatibility.ts')
+const LUGARES = [
+  'openapi/comercios/openapi.yaml',
+  'package.json',
+  'sdk/package.json',
+  'sdk/mcp/package.json',
+  'sdk/src/version.ts',
+  'CHANGELOG.md',
+  'openapi/comercios/guia/15-cambios.md',
+]
+const ESQUEMAS = 'openapi/componentes/schemas'
+
+let carpeta = ''
+let actual = ''
+const git = (...args: string[]) =>
+  ejecutar('git', ['-c', 'user.name=x', '-c', 'user.email=x@ejemplo.com', ...args], { cwd: carpeta })
+const cambiar = async (archivo: string, antes: string | RegExp, despues: string) => {
+  const texto = await readFile(join(carpeta, archivo), 'utf8')
+  const nuevo = texto.replace(antes, despues)
+  expect(nuevo, `${archivo} no longer has ${antes}`).not.toBe(texto)
+  await writeFile(join(carpeta, archivo), nuevo)
+}
+const poner = async (version: string) => {
+  for (const lugar of LUGARES) await cambiar(lugar, actual, version)
+}
+const revisar = (...args: string[]) =>
+  ejecutar(process.execPath, [SCRIPT, ...args], { cwd: carpeta }).then(
+    ({ stdout }) => ({ bien: true, output: stdout }),
+    ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
+  )
+
+/** What is said of all those changes at once: to ask takes a second, and it names each. */
+async function trasCambiar(
+  cambios: readonly (readonly [que: string, archivo: string, antes: string | RegExp, despues: string, ...unknown[]])[],
+  version: string,
+) {
+  await git('checkout', '--quiet', '.')
+  for (const [, archivo, antes, despues] of cambios) await cambiar(archivo, antes, despues)
+  await poner(version)
+  return revisar()
+}
+
+beforeAll(async () => {
+  carpeta = await mkdtemp(join(tmpdir(), 'guias-compatibilidad-'))
+  for (const ruta of ['openapi', 'redocly.yaml', 'scripts/generate/common.ts', ...LUGARES])
+    cpSync(join(raiz, ruta), join(carpeta, ruta), { recursive: true })
+  actual = JSON.parse(await readFile(join(raiz, 'package.json'), 'utf8')).version
+  await poner('1.4.2')
+  actual = '1.4.2'
+  await git('init', '--quiet')
+  await git('add', '.')
+  await git('commit', '--quiet', '-m', 'first')
+})
+afterAll(() => rm(carpeta, { recursive: true, force: true }))
+beforeEach(() => git('checkout', '--quiet', '.'))
+
+describe('before the first release', () => {
+  it('says that there is none', async () => {
+    expect(await revisar()).toEqual({
+      bien: true,
+      output: 'No earlier release to compare with: no tag v* before this commit.\n',
+    })
+  })
+  it.each(LUGARES)('finds that %s says another version', async (lugar) => {
+    await cambiar(lugar, '1.4.2', '1.4.3')
+    const { bien, output: salida } = await revisar()
+    expect(bien).toBe(false)
+    expect(salida).toContain(`1.4.3  ${lugar}`)
+  })
+  it('publishes under the tag of the version, once its changes have a date', async () => {
+    await cambiar('CHANGELOG.md', /^## .*/m, '## 1.4.2 (unreleased) ')
+    const sinFecha = await revisar('v1.4.3')
+    expect(sinFecha.bien).toBe(false)
+    expect(sinFecha.output).toContain('The tag is v1.4.3, the version 1.4.2.')
+    expect(sinFecha.output).toContain('«## 1.4.2 (unreleased) » has no date')
+    await cambiar('CHANGELOG.md', '(unreleased) ', '(2026-12-01)')
+    expect(await revisar('v1.4.2')).toMatchObject({ bien: true })
+  })
+})
+
+describe('since the last release', FULL_RUN_ONLY, () => {
+  beforeAll(async () => {
+    await git('tag', 'v1.4.1') // an older one
+    await git('commit', '--quiet', '--allow-empty', '-m', 'release')
+    await git('tag', 'v1.4.2')
+    await git('commit', '--quiet', '--allow-empty', '-m', 'next')
+  })
+
+  it('nothing has changed', async () => {
+    expect(await revisar()).toEqual({ bien: true, output: 'The contract since v1.4.2: 0 patch, 0 minor, 0 major.\n' })
+  })
+
+  describe('what breaks a merchant', () => {
+    const cambios = [
+      ['an operation removed', 'openapi/comercios/openapi.yaml', /^ {2}\/api\/v1\/eventos: .*\n/m, '', 'was removed'],
+      [
+        'a new required field of a request',
+        `${ESQUEMAS}/guias.yaml`,
+        'required: [telefono, departamento, municipio]',
+        'required: [telefono, departamento, municipio, direccion]',
+        'became required: `direccion`',
+      ],
+      [
+        'a field of an answer removed',
+        `${ESQUEMAS}/guias.yaml`,
+        /^ {4}intentos:\n(?: {6}.*\n)+/m,
+        '',
+        'Property `intentos` of `GuiaDeAviso` was removed',
+      ],
+      ['an enum narrowed', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO]', "lost values: 'MX'"],
+      [
+        'a closed enum widened',
+        `${ESQUEMAS}/basicos.yaml`,
+        '[test, live]',
+        '[test, live, otro]',
+        "gained values: 'otro'",
+      ],
+      ['a limit lowered', `${ESQUEMAS}/guias.yaml`, 'maxItems: 100', 'maxItems: 99', "from '100' to '99'"],
+    ] as const
+    let dicho: Awaited<ReturnType<typeof revisar>>
+    beforeAll(async () => {
+      dicho = await trasCambiar([...cambios, ['', `${ESQUEMAS}/guias.yaml`, /^ {4}- intentos\n/m, '']], '2.0.0')
+    })
+    it.each(cambios)('%s is refused, whatever the version', (_, _archivo, _antes, _despues, motivo) => {
+      expect(dicho.bien).toBe(false)
+      expect(dicho.output).toContain('These changes break clients of /api/v1')
+      expect(dicho.output).toContain(motivo)
+    })
+  })
+
+  describe('what adds', () => {
+    const cambios = [
+      [
+        'an optional field of a request',
+        `${ESQUEMAS}/guias.yaml`,
+        /^(GuiaParaCrear:\n[\s\S]*?\n {2}properties:\n)/m,
+        '$1    nuevo: { type: string }\n',
+      ],
+      [
+        'a field of an answer, always there',
+        `${ESQUEMAS}/guias.yaml`,
+        /^(GuiaDeAviso:\n[\s\S]*?\n {4}- guia\n[\s\S]*?\n {2}properties:\n)/m,
+        '$1    nuevo: { type: string }\n',
+      ],
+      ['a value of a vocabulary that may grow', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]'],
+      ['a wider limit', `${ESQUEMAS}/guias.yaml`, 'maxItems: 100', 'maxItems: 200'],
+      [
+        'an operation',
+        'openapi/comercios/openapi.yaml',
+        /^( {2})\/api\/v1\/eventos: (.*)$/m,
+        '$&\n$1/api/v1/sucesos: $2',
+      ],
+    ] as const
+    let dicho: Awaited<ReturnType<typeof revisar>>
+    beforeAll(async () => {
+      dicho = await trasCambiar(cambios, '1.5.0')
+    })
+    it.each(cambios)('%s is let through with the version that it needs', () => {
+      expect(dicho).toMatchObject({ bien: true, output: expect.stringContaining(' 0 major.') })
+    })
+  })
+
+  it.each([
+    ['an addition', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]', '1.5.0'],
+    ['other words', `${ESQUEMAS}/catalogo.yaml`, 'Pueden añadirse países.', 'Habrá más.', '1.4.3'],
+  ])('%s is refused without its version', async (_, archivo, antes, despues, version) => {
+    await cambiar(archivo, antes, despues)
+    const { bien, output: salida } = await revisar()
+    expect(bien).toBe(false)
+    expect(salida).toContain(`need ${version} at least`)
+  })
+
+  it('another major path may be anything, with a major version', async () => {
+    await cambiar('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
+    await poner('1.5.0')
+    expect(await revisar()).toMatchObject({ bien: false, output: expect.stringContaining('need 2.0.0 at least') })
+    await git('checkout', '--quiet', '.')
+    await cambiar('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
+    await poner('2.0.0')
+    expect(await revisar()).toMatchObject({ bien: true })
+  })
+})

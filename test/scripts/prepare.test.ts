@@ -1,0 +1,202 @@
+// scripts/prepare.mjs in a project of its own: npm itself, and packages that lie in that project's folder.
+
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROOT } from '../../server/platform/root.ts'
+import { runProgram } from '../docs/run.ts'
+
+const leerJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))
+const existe = (ruta: string) =>
+  stat(ruta).then(
+    () => true,
+    () => false,
+  )
+
+describe('scripts/prepare.mjs', () => {
+  let proyecto: string
+  const en = (ruta: string) => join(proyecto, ruta)
+  const escribir = async (ruta: string, texto: string, mode = 0o644) => {
+    await mkdir(dirname(en(ruta)), { recursive: true })
+    await writeFile(en(ruta), texto, { mode })
+  }
+  const npm = async (...args: string[]) => {
+    const { codigo, errores } = await runProgram(['npm', ...args, '--offline'], { cwd: proyecto })
+    if (codigo !== 0) throw new Error(errores)
+  }
+  /** A package as a registry would give it. */
+  async function empaquetar(name: string, version = '1.0.0', bin = '') {
+    const paquete = { name, version, ...(bin ? { bin: { [name]: `bin/${name}` } } : {}) }
+    await escribir(`paquetes/${name}/package.json`, JSON.stringify(paquete))
+    if (bin) await escribir(`paquetes/${name}/bin/${name}`, bin, 0o755)
+    await npm('pack', `./paquetes/${name}`, '--pack-destination', 'paquetes')
+  }
+  const manifiesto = (generador: string) =>
+    escribir(
+      'package.json',
+      JSON.stringify({
+        name: 'x',
+        private: true,
+        workspaces: ['sdk', 'test'],
+        dependencies: { node: 'file:paquetes/node-1.0.0.tgz' },
+        devDependencies: { generador: `file:paquetes/generador-${generador}.tgz` },
+      }),
+    )
+  const preparar = async (...args: string[]) => {
+    const { codigo, errores } = await runProgram([process.execPath, 'scripts/prepare.mjs', ...args], {
+      cwd: proyecto,
+    })
+    return { codigo, text: errores.replace(/\d+ s/g, 'n s').trim().split('\n').filter(Boolean) }
+  }
+  const generado = () =>
+    readFile(en('veces.txt'), 'utf8').then(
+      (texto) => texto.length,
+      () => 0,
+    )
+
+  beforeAll(async () => {
+    proyecto = await mkdtemp(join(tmpdir(), 'guias-preparar-'))
+    const guion = await readFile(new URL('scripts/prepare.mjs', ROOT), 'utf8')
+    await escribir('scripts/prepare.mjs', guion)
+    const [, entradas = ''] = /contract: digestOf\(\[([^\]]+)\]/.exec(guion) ?? []
+    expect(entradas).toContain("'openapi'")
+    for (const [, ruta = ''] of `${entradas} 'server'`.matchAll(/'([^']+)'/g))
+      await escribir(/\.\w+$/.test(ruta) ? ruta : `${ruta}/algo.ts`, '')
+    const salidas = [...guion.matchAll(/^ {2}'((?:server|sdk)\/.*)',$/gm)].map(([, ruta]) => ruta!)
+    expect(salidas).toContain('server/generated/main.mjs')
+    await escribir(
+      'scripts/generate.ts',
+      `import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+      import { dirname } from 'node:path'
+      appendFileSync('veces.txt', '.')
+      for (const ruta of ${JSON.stringify(salidas)}) {
+        mkdirSync(dirname(ruta), { recursive: true })
+        writeFileSync(ruta, '')
+      }`,
+    )
+    await escribir('sdk/package.json', '{ "name": "@x/sdk" }')
+    const dePruebas = { name: '@x/test', devDependencies: { vitest: 'file:../paquetes/vitest-1.0.0.tgz' } }
+    await escribir('test/package.json', JSON.stringify(dePruebas))
+    await empaquetar('node', '1.0.0', `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
+    for (const [nombre, version] of [
+      ['generador', '1.0.0'],
+      ['generador', '2.0.0'],
+      ['vitest', '1.0.0'],
+    ] as const)
+      await empaquetar(nombre, version)
+    await manifiesto('1.0.0')
+    await npm('install', '--package-lock-only')
+  })
+  afterAll(() => rm(proyecto, { recursive: true, force: true }))
+
+  it('installs what starting needs and nothing of the tests, generates, and says for how long', async () => {
+    expect(await preparar()).toEqual({
+      codigo: 0,
+      text: [
+        'Instalando lo que hace falta para arrancar… n s ',
+        'Instalando lo que hace falta para arrancar: hecho en n s',
+        'Generando tipos, cliente, documentación y servidor… n s ',
+        'Generando tipos, cliente, documentación y servidor: hecho en n s',
+        'Preparado en n s',
+      ],
+    })
+    expect(await existe(en('node_modules/generador'))).toBe(true)
+    expect(await existe(en('node_modules/vitest'))).toBe(false)
+    expect(await generado()).toBe(1)
+  })
+
+  it('has nothing to do, and nothing to say, the second time', async () => {
+    expect(await preparar()).toEqual({ codigo: 0, text: [] })
+  })
+
+  it('adds what the tests need, leaves the rest as it was and generates nothing again', async () => {
+    await escribir('node_modules/generador/testigo', '')
+    const cerrojo = await readFile(en('package-lock.json'), 'utf8')
+    expect((await preparar('all')).text.at(-2)).toBe(
+      'Instalando lo que hace falta para arrancar y probar: hecho en n s',
+    )
+    expect(await existe(en('node_modules/vitest'))).toBe(true)
+    expect(await existe(en('node_modules/generador/testigo'))).toBe(true)
+    expect(await generado()).toBe(1)
+    expect(await readFile(en('package-lock.json'), 'utf8')).toBe(cerrojo)
+  })
+
+  it('is content with it, whichever of the two comes next', async () => {
+    expect([await preparar(), await preparar('all'), await preparar()].flatMap(({ text: dicho }) => dicho)).toEqual([])
+  })
+
+  it('puts only what another lock changes, the tests’ tools still there, and generates with it', async () => {
+    await manifiesto('2.0.0')
+    await npm('install', '--package-lock-only')
+    expect(await readFile(en('package-lock.json'), 'utf8')).toContain('generador-2.0.0.tgz')
+    await escribir('node_modules/vitest/testigo', '')
+    expect(await preparar()).toMatchObject({
+      codigo: 0,
+      text: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
+    })
+    expect(await leerJson(en('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
+    expect(await existe(en('node_modules/vitest/testigo'))).toBe(true)
+    expect(await generado()).toBe(2)
+  })
+
+  it('installs from nothing what was interrupted', async () => {
+    await escribir('node_modules/.cache/guias/prepared.json', '{ "installing": true }')
+    await rm(en('node_modules/generador/package.json'))
+    expect((await preparar()).codigo).toBe(0)
+    expect(await existe(en('node_modules/generador/package.json'))).toBe(true)
+    expect(await existe(en('node_modules/vitest/testigo'))).toBe(false)
+  })
+
+  it('generates everything anew when asked to', async () => {
+    const antes = await generado()
+    expect((await preparar('generate')).text).toContain(
+      'Generando tipos, cliente, documentación y servidor: hecho en n s',
+    )
+    expect(await generado()).toBe(antes + 1)
+  })
+
+  it('ends with what the failed program said', async () => {
+    await cp(en('scripts/generate.ts'), en('bien.ts'))
+    await escribir('scripts/generate.ts', "console.log('se oyó'); throw new Error('el contrato no vale')")
+    const { codigo, text: dicho } = await preparar()
+    expect(codigo).toBe(1)
+    expect(dicho).toContain('Generando tipos, cliente, documentación y servidor: falló a los n s')
+    expect(dicho).toContain('se oyó')
+    expect(dicho.join('\n')).toContain('el contrato no vale')
+    expect(dicho.at(-1)).toMatch(/^Falló «.*generate\.ts»\.$/)
+    await cp(en('bien.ts'), en('scripts/generate.ts'))
+    expect((await preparar()).codigo).toBe(0)
+  })
+
+  it('lets two first starts at once install one after the other', async () => {
+    await rm(en('node_modules'), { recursive: true })
+    const antes = await generado()
+    const dos = await Promise.all([preparar(), preparar()])
+    expect(dos.map(({ codigo }) => codigo)).toEqual([0, 0])
+    expect(await generado()).toBe(antes + 1)
+  })
+})
+
+describe('package.json', () => {
+  it('has what only tests and checks need in their workspaces, all of it to be found from the root', async () => {
+    const leer = (ruta: string) => leerJson(new URL(ruta, ROOT))
+    const [raiz, pruebas, banco, { packages }] = await Promise.all(
+      ['package.json', 'test/package.json', 'bench/package.json', 'package-lock.json'].map(leer),
+    )
+    const deAfuera = Object.keys({ ...pruebas.devDependencies, ...banco.devDependencies })
+    const deRaiz = Object.keys({ ...raiz.dependencies, ...raiz.devDependencies })
+    expect(deAfuera.filter((nombre) => deRaiz.includes(nombre))).toEqual([])
+    // `npm ci --omit=dev` would install them, too.
+    expect([pruebas.dependencies, banco.dependencies]).toEqual([undefined, undefined])
+    expect(Object.keys(packages).filter((ruta) => /^(test|bench|sdk)\/node_modules\//.test(ruta))).toEqual([])
+  })
+
+  it('takes no generator into production', async () => {
+    const { packages } = await leerJson(new URL('package-lock.json', ROOT))
+    const { devDependencies } = await leerJson(new URL('package.json', ROOT))
+    const llegan = Object.keys(devDependencies).filter((nombre) => !packages[`node_modules/${nombre}`].dev)
+    // An optional peer of @prisma/client's, and of many: npm doesn't tell those from dependencies.
+    expect(llegan).toEqual(['typescript'])
+  })
+})

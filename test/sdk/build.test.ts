@@ -1,0 +1,97 @@
+import { inspect } from 'node:util'
+import { ErrorConexion, ErrorGuias, ErrorNoAutenticado, ErrorRespuesta, Guias, type OpcionesDeGuias } from '@guias/sdk'
+import { describe, expect, it, vi } from 'vitest'
+import { GUIA, json, LLAVE, respondProblema, texto, useFakeServer } from './server.ts'
+
+const servidor = useFakeServer()
+const servicioAjeno = 'https://guias.ejemplo.com'
+const { client: cliente, respondWith: contestar, fallaCon, capturedRequests: recibidas } = servidor
+
+describe('construction', () => {
+  it.each([
+    ['no key', { llave: '' }, 'Falta la llave'],
+    ['an undefined key', { llave: undefined }, 'Falta la llave'],
+    ['a key with a line inside', { llave: 'guia_test_abc\nsecreto' }, 'cópiela de nuevo'],
+    ['an address without scheme', { baseUrl: 'guias.ejemplo.com' }, 'baseUrl'],
+    ['another scheme', { baseUrl: 'ftp://guias.ejemplo.com' }, 'https://'],
+    ['credentials', { baseUrl: 'https://u:secreto@guias.ejemplo.com' }, 'usuario'],
+    ['a query', { baseUrl: 'https://guias.ejemplo.com?a=1' }, 'baseUrl'],
+    ['the prefix', { baseUrl: 'https://guias.ejemplo.com/api/v1/' }, 'sin /api/v1'],
+    ['no time', { tiempoLimite: 0 }, 'tiempoLimite'],
+    ['not a time', { tiempoLimite: Number.NaN }, 'tiempoLimite'],
+  ])('refuses %s', (_, opciones, dice) => {
+    let error: unknown
+    try {
+      cliente(opciones as OpcionesDeGuias)
+    } catch (e) {
+      error = e
+    }
+    expect(error).toBeInstanceOf(ErrorGuias)
+    expect((error as Error).message).toContain(dice)
+    expect(inspect(error)).not.toContain('secreto')
+  })
+
+  it('refuses being built from nothing', () => {
+    expect(() => new Guias()).toThrow(ErrorGuias)
+  })
+
+  it('never shows the key', async () => {
+    const api = cliente()
+    const errores = [
+      await fallaCon(ErrorConexion, (res) => res.destroy()),
+      await fallaCon(ErrorRespuesta, texto(200, '<html>')),
+      await fallaCon(ErrorNoAutenticado, respondProblema(401, 'no_autenticado')),
+    ]
+    for (const valor of [api, api.guias, ...errores]) {
+      expect(inspect(valor, { depth: 10, showHidden: true })).not.toContain('secreto')
+      expect(JSON.stringify(valor)).not.toContain('secreto')
+    }
+  })
+})
+
+describe('the environment', () => {
+  it('gives the key and the address that are not passed', async () => {
+    contestar(json(200, GUIA))
+    vi.stubEnv('GUIAS_LLAVE', ' guia_test_del_entorno\n')
+    vi.stubEnv('GUIAS_URL', `${servidor.baseUrl}/`)
+    try {
+      await new Guias().guias.obtener('A')
+      await new Guias({ llave: LLAVE, baseUrl: undefined }).guias.obtener('A')
+      expect(recibidas.map(({ cabeceras }) => cabeceras.authorization)).toEqual([
+        'Bearer guia_test_del_entorno',
+        `Bearer ${LLAVE}`,
+      ])
+      vi.stubEnv('GUIAS_URL', '')
+      expect(() => new Guias({ llave: '' })).toThrow('Falta la llave')
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  it('without an address leaves a test key on this machine, and a live one nowhere', () => {
+    vi.stubEnv('GUIAS_URL', '')
+    try {
+      expect(new Guias({ llave: LLAVE })).toBeInstanceOf(Guias)
+      for (const llave of ['guia_live_abc_secreto', 'otra']) {
+        expect(() => new Guias({ llave })).toThrow('Falta la dirección del servicio: new Guias({ baseUrl })')
+        vi.stubEnv('GUIAS_LLAVE', llave)
+        expect(() => new Guias()).toThrow('GUIAS_URL')
+        expect(new Guias({ baseUrl: servicioAjeno })).toBeInstanceOf(Guias)
+      }
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  it('which is a page gets no key of real guides, unless it is said', async () => {
+    vi.stubGlobal('document', {})
+    try {
+      expect(() => new Guias({ llave: 'guia_live_abc_secreto' })).toThrow('permitirNavegador')
+      const conPermiso = { llave: 'guia_live_abc_secreto', baseUrl: servicioAjeno, permitirNavegador: true }
+      expect(new Guias(conPermiso)).toBeInstanceOf(Guias)
+      expect(new Guias({ llave: LLAVE })).toBeInstanceOf(Guias)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+})

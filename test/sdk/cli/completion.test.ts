@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hasta } from '../../factories.ts'
+import { hasTerminal, useCli } from './run.ts'
+
+const cli = useCli()
+const { write: escribir, guias, lanzar } = cli
+const ejecutar = promisify(execFile)
+
+/** Where a shell is on this machine. */
+const hallar = (shell: string) =>
+  ['/bin', '/usr/bin', '/usr/local/bin'].map((en) => join(en, shell)).find((uno) => existsSync(uno))
+const [BASH, ZSH, FISH] = ['bash', 'zsh', 'fish'].map((shell) => {
+  const donde = hallar(shell)
+  if (!donde) console.warn(`\n*** There is no ${shell} here: what completes the CLI in it is NOT tested. ***\n`)
+  return donde
+})
+
+/** What is typed, and the words that must be offered; the last word is what there is of it before TAB. */
+const CASOS: [linea: string, palabras: string[]][] = [
+  ['guias lis', ['listar']],
+  ['guias webhooks e', ['eliminar']],
+  ['guias webhooks crear https://x.gt --sec', ['--secreto-en']],
+  ['guias listar --creado-', ['--creado-desde', '--creado-hasta']],
+  ['guias listar --estado en_', ['en_bodega', 'en_transito', 'en_ruta', 'en_devolucion']],
+  ['guias listar --estado aceptado,intento', ['aceptado,intento_fallido']],
+  [
+    'guias webhooks crear x --tipos ubicacion.',
+    ['ubicacion.*', 'ubicacion.solicitada', 'ubicacion.confirmada', 'ubicacion.vencida', 'ubicacion.fallida'],
+  ],
+  ['guias disparar guia.intento', ['guia.intento_fallido']],
+  ['guias webhooks avisos wh_1 --estado p', ['pendiente']],
+  ['guias completar z', ['zsh']],
+]
+const ordenadas = (palabras: string[]) => [...palabras].sort()
+
+describe('guias completar', () => {
+  beforeAll(async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { codigo, output: salida, errores } = await guias(['completar', shell], { env: { GUIAS_LLAVE: '' } })
+      expect([codigo, errores]).toEqual([0, ''])
+      await escribir(`completar.${shell}`, salida)
+    }
+    await writeFile(join(cli.folder, 'pedido.json'), '')
+  })
+
+  it('refuses other shells', async () => {
+    expect(await guias(['completar', 'tcsh'])).toMatchObject({
+      codigo: 2,
+      errores: expect.stringContaining('bash, zsh o fish'),
+    })
+  })
+
+  describe.skipIf(!BASH)('bash', () => {
+    it.each(CASOS)('completes «%s»', async (linea, palabras) => {
+      const guion = `source completar.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _guias; printf '%s\\n' "\${COMPREPLY[@]}"`
+      const { stdout } = await ejecutar(BASH!, ['--norc', '-c', guion, 'bash', ...linea.split(' ')], {
+        cwd: cli.folder,
+      })
+      expect(ordenadas(stdout.trim().split('\n'))).toEqual(ordenadas(palabras))
+    })
+
+    it.skipIf(!hasTerminal)('completes on a terminal, files too', async () => {
+      const bash = lanzar([], {
+        program: ['/usr/bin/script', '-qec', `${BASH} --norc -i`, '/dev/null'],
+        input: null,
+        env: { TERM: 'dumb', PS1: 'listo> ', BASH_SILENCE_DEPRECATION_WARNING: '1' },
+      })
+      await hasta(async () => bash.output.includes('listo>'))
+      bash.child.stdin.write('source completar.bash; guias() { echo "<$*>"; }\n')
+      for (const [tecleado, queda] of [
+        ['guias webhooks rot\t wh_1 --sol\t\n', '<webhooks rotar-secreto wh_1 --solapamiento>'],
+        ['guias listar --estado=intento\t\n', '<listar --estado=intento_fallido>'],
+        ['guias crear pedi\t\n', '<crear pedido.json>'],
+      ]) {
+        bash.child.stdin.write(tecleado)
+        await hasta(async () => bash.output.includes(queda!))
+      }
+      bash.child.stdin.end('exit\n')
+      await bash.fin
+    })
+  })
+
+  it.skipIf(!FISH).each(CASOS)('fish completes «%s»', async (linea, palabras) => {
+    const guion = 'source completar.fish; complete -C $argv[1]'
+    const { stdout } = await ejecutar(FISH!, ['--no-config', '-c', guion, linea], { cwd: cli.folder })
+    expect(
+      ordenadas(
+        stdout
+          .trim()
+          .split('\n')
+          .map((una) => una.split('\t')[0]!),
+      ),
+    ).toEqual(ordenadas(palabras))
+  })
+
+  it.skipIf(!ZSH || !hasTerminal)('zsh completes on a terminal', async () => {
+    const zsh = lanzar([], {
+      program: ['/usr/bin/script', '-qec', `${ZSH} -f -i`, '/dev/null'],
+      input: null,
+      env: { TERM: 'dumb', PS1: 'listo> ' },
+    })
+    await hasta(async () => zsh.output.includes('listo>'))
+    zsh.child.stdin.write('source completar.zsh; guias() { print -r -- "<$*>" }; print com"pinit"\n')
+    await hasta(async () => zsh.output.includes('compinit'))
+    const unicos = CASOS.filter(([, palabras]) => palabras.length === 1)
+    for (const [linea, [palabra]] of unicos) {
+      zsh.child.stdin.write(`${linea}\t\n`)
+      const queda = `<${linea.split(' ').slice(1, -1).concat(palabra!).join(' ')}>`
+      await hasta(async () => zsh.output.includes(queda))
+    }
+    zsh.child.stdin.end('exit\n')
+    await zsh.fin
+  })
+})

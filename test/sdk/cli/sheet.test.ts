@@ -1,0 +1,264 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { COLUMNAS, ErrorDeHoja, guiaDeFila, leerHoja } from '@guias/sdk/hoja'
+import { describe, expect, it } from 'vitest'
+import { GUIA_OPTIONS, optionNameOf } from '../../../sdk/cli/fields.ts'
+import { falla } from '../server.ts'
+import { createRef, RECOGIDA_ARGS, useCli } from './run.ts'
+
+const cli = useCli()
+const { write: escribir, guias } = cli
+
+const utf8 = (texto: string) => new TextEncoder().encode(texto)
+const utf16 = (texto: string, grande: boolean) => {
+  const bytes = Buffer.from(`\uFEFF${texto}`, 'utf16le')
+  return grande ? bytes.swap16() : bytes
+}
+async function leer(origen: Parameters<typeof leerHoja>[0], opciones?: Parameters<typeof leerHoja>[1]) {
+  const { filas, ...hoja } = await leerHoja(origen, opciones)
+  return { ...hoja, rows: await Array.fromAsync(filas) }
+}
+
+const TIENDA = `sep=;\r\nPedido;Nombre;Celular;Departamento;Ciudad;Latitud;Longitud\r\n;;;;;;\r\n\r\nA-1;"Ana; María";3148 1676;Guatemala;Mixco;14,63;-90,6\r\n`
+const GUIA = {
+  external_ref: 'A-1',
+  destinatario: 'Ana; María',
+  telefono: '3148 1676',
+  departamento: 'Guatemala',
+  municipio: 'Mixco',
+  lat: 14.63,
+  lng: -90.6,
+}
+
+describe('@guias/sdk/hoja', () => {
+  it.each<[string, Parameters<typeof leerHoja>[0]]>([
+    ['bytes', utf8(TIENDA)],
+    ['a file of a page', new Blob([utf8(TIENDA)])],
+    ['UTF-16, little endian', utf16(TIENDA, false)],
+    ['UTF-16, big endian', utf16(TIENDA, true)],
+    [
+      'single bytes',
+      (async function* () {
+        for (const byte of utf16(TIENDA, true)) yield Uint8Array.of(byte)
+      })(),
+    ],
+  ])('reads what Excel writes for a shop, from %s', async (_, origen) => {
+    const { separador, columnas, rows: filas } = await leer(origen)
+    expect([separador, columnas[0], columnas.length]).toEqual([';', 'Pedido', 7])
+    expect(filas).toEqual([
+      {
+        ok: true,
+        fila: 4,
+        guia: GUIA,
+        valores: ['A-1', 'Ana; María', '3148 1676', 'Guatemala', 'Mixco', '14,63', '-90,6'],
+      },
+    ])
+  })
+
+  it.each([
+    ['N.º de pedido', 'external_ref'],
+    ['No. Pedido', 'external_ref'],
+    ['# Pedido', 'external_ref'],
+    ['NOMBRE DEL CLIENTE', 'destinatario'],
+    ['Teléfono', 'telefono'],
+    ['Dirección de entrega', 'direccion'],
+    ['Observaciones', 'indicaciones'],
+    ['Producto', 'contenido'],
+    ['Link', 'maps_url'],
+    ['Núm. de\u00a0pedido', 'external_ref'],
+    ['Order ID', 'external_ref'],
+    [' TELÉFONO: *', 'telefono'],
+    ['Teléfono (con código)', 'telefono'],
+    ['No. de teléfono', 'telefono'],
+    ['\u200bDirección completa', 'direccion'],
+  ])('knows the column «%s»', async (titulo, campo) => {
+    const { rows: filas } = await leer(utf8(`${titulo},Municipio\nx,Mixco\n`))
+    expect(filas.map(guiaDeFila)).toEqual([{ [campo]: 'x', municipio: 'Mixco' }])
+  })
+
+  it('has a column for each option of a guide', () => {
+    const columnas = COLUMNAS.filter((una) => una !== 'pais').map(optionNameOf)
+    expect(columnas.sort()).toEqual(Object.keys(GUIA_OPTIONS).sort())
+  })
+
+  it.each<[string, string, ErrorDeHoja['motivo'], RegExp]>([
+    ['nothing', '', 'vacia', /vacía/],
+    ['an unknown column', 'telefono,Color\n', 'columnas', /«Color».*Las que conozco: telefono/],
+    ['two columns that are one', 'telefono,Celular\n', 'columna_repetida', /«telefono» y «Celular» son la misma/],
+    ['quotes that are never closed', '"telefono\n', 'fila', /^fila 1: .*no se cierran/],
+    ['many unknown columns', `a${',b'.repeat(20)}\n`, 'columnas', /«b» y otras 11\. Las que/],
+    ['NUL bytes', 't\0e\0l\0\n\0', 'codificacion', /no está en utf-8/],
+    ['a workbook', 'PK\x03\x04\0', 'libro', /libro de cálculo/],
+  ])('says why it does not read %s', async (_, texto, motivo, mensaje) => {
+    const error = await falla<ErrorDeHoja>(leer(utf8(texto)))
+    expect([error instanceof ErrorDeHoja, error.motivo, error.message]).toEqual([
+      true,
+      motivo,
+      expect.stringMatching(mensaje),
+    ])
+  })
+
+  it('reads another encoding only when it is told to', async () => {
+    const latina = Uint8Array.of(...utf8('municipio\nPet'), 0xe9, ...utf8('n\n'))
+    expect(await falla<ErrorDeHoja>(leer(latina))).toMatchObject({ motivo: 'codificacion' })
+    const { rows: filas } = await leer(latina, { codificacion: 'windows-1252' })
+    expect(filas.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
+    const marcada = await leer(utf8('\ufeffmunicipio\nPetén\n'), { codificacion: 'windows-1252' })
+    expect(marcada.rows.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
+    expect((await falla<ErrorDeHoja>(leer(latina, { codificacion: 'nada' }))).message).toContain('pruebe utf-8')
+  })
+})
+
+const HEAD = 'Pedido,Teléfono,Departamento,Municipio,Dirección,Indicaciones'
+const row = (n: number, direccion = `${n}a avenida`) => `E${n},5551234${n},Guatemala,Mixco,${direccion},`
+
+describe('quotes in a wrong place', () => {
+  it.each<[string, string[], number]>([
+    ['opened in two of four rows', [row(1), row(2, '"2a avenida'), row(3), row(4, '"4a avenida')], 3],
+    ['opened in the first and the last row', [row(1, '"1a avenida'), row(2), row(3, '"3a avenida')], 2],
+    ['opened in one row', [row(1), row(2, '"2a avenida'), row(3)], 3],
+    ['opened in one row, closed at the end of another', [row(1, '"1a'), row(2), row(3), row(4, '4a"')], 2],
+    ['opened in one row, closed in the next', [row(1, '"1a'), row(2, '2a"'), row(3)], 2],
+    ['opened in the last column', [`${row(1)}"junto`, row(2), row(3), `${row(4)}a la casa"`], 2],
+    ['opened before the telephone, closed in the next row', ['"E1,55512341,G,M,D,x', 'E2",55512342,G,M,D,x'], 2],
+    ['a text after them', [row(1), row(2, '"2a avenida" zona 1')], 3],
+    ['a separator in a text that they begin within', [row(1, 'x "2a, zona 1"')], 2],
+    ['a line end in a text that they begin within', [row(1), `E2,5551,G,M,x "2a\nzona 1",`], 3],
+  ])('are told with the row where they open: %s', async (_, rows, fila) => {
+    const error = await falla<ErrorDeHoja>(leer(utf8(`${HEAD}\n${rows.join('\n')}\n`)))
+    expect([error.motivo, error.message]).toEqual([
+      'fila',
+      expect.stringMatching(new RegExp(`^fila ${fila}: .*comillas`)),
+    ])
+  })
+
+  it('are no quotes around several lines of one text, whatever it has', async () => {
+    const texts = [
+      'Casa verde\n5551 2345, llamar',
+      '"5a avenida, zona 1\nMixco, Guatemala, junto a 55512345"',
+      'a\n\nb',
+    ]
+    const rows = texts.map((text, i) => row(i + 1, `"${text.replaceAll('"', '""')}"`))
+    const { rows: filas } = await leer(utf8(`${HEAD}\n${rows.join('\n')}\n`))
+    expect(filas.map((one) => guiaDeFila(one).direccion)).toEqual(texts)
+  })
+})
+
+describe('what a spreadsheet damages', () => {
+  const one = async (columna: string, valor: string) => {
+    const { rows: filas } = await leer(utf8(`${columna};Municipio\n"${valor.replaceAll('"', '""')}";Mixco\n`))
+    return filas[0]!
+  }
+
+  it.each<[string, string, RegExp]>([
+    ['Pedido', '1.23457E+12', /número abreviado.*formato de texto/],
+    ['Pedido', '1,23457E+12', /número abreviado/],
+    ['Pedido', '1E+05', /número abreviado/],
+    ['Pedido', '1001.0', /número con decimales/],
+    ['Pedido', '12/05/0026', /fecha/],
+    ['Pedido', '5-may', /fecha/],
+    ['Pedido', 'Mar-24', /fecha/],
+    ['Pedido', '1999-05-12 00:00:00', /fecha/],
+    ['Pedido', '#REF!', /«#REF!», un error/],
+    ['Pedido', '#¡REF!', /error/],
+    ['Nombre', '#N/A', /error/],
+    ['Nombre', '#N/D', /error/],
+    ['Nombre', '#¿NOMBRE?', /error/],
+    ['Dirección', '#DIV/0!', /error/],
+    ['Dirección', '#########', /error/],
+    ['Notas', 'Err:502', /error/],
+    ['Notas', '=A2&" "&B2', /fórmula/],
+    ['Nombre', '=HYPERLINK("http://a.example")', /fórmula/],
+    ['Nombre', '@SUM(A1)', /fórmula/],
+    ['Dirección', '21-mar', /fecha/],
+    ['Teléfono', '5512345.0', /número con decimales.*formato de texto/],
+    ['Teléfono', '5512345,00', /número con decimales/],
+    ['Teléfono', '5,5123E+7', /número abreviado/],
+    ['Teléfono', '5.5123E+07', /número abreviado/],
+    ['recogida_telefono', '55512345.0', /número con decimales/],
+  ])('is refused in its row: %s «%s»', async (columna, valor, mensaje) => {
+    const fila = await one(columna, valor)
+    expect(fila).toMatchObject({ ok: false, fila: 2, fallas: [{ mensaje: expect.stringMatching(mensaje) }] })
+    expect(() => guiaDeFila(fila)).toThrow(mensaje)
+  })
+
+  it.each([
+    ...['E1', '12E4', '1234E-5', 'MAR-24', 'A-5-may', '12-05-1001', '2026-001', '#45', '1001.5', 'NOV-1001'].map(
+      (valor) => ['Pedido', valor] as const,
+    ),
+    ...['#5', '3-21', '5a avenida 3-21', '- Portón (verde)', '¡N/A!', '=)'].map((v) => ['Dirección', v] as const),
+    ...['5551.2345', '5551 2345', '+50255512345', '3148.0000'].map((valor) => ['Teléfono', valor] as const),
+    ...['12/05/0026', '5-may'].map((valor) => ['Notas', valor] as const),
+  ])('is told from what only looks like it: %s «%s»', async (columna, valor) => {
+    expect(await one(columna, valor)).toMatchObject({ ok: true, valores: [valor, 'Mixco'] })
+  })
+
+  it('is a reference that two rows have', async () => {
+    const { rows: filas } = await leer(
+      utf8('Pedido,Municipio\nA1,Mixco\n\n A1 ,Mixco\nN\u0303,Mixco\n\u00d1,Mixco\n,Mixco\n,Mixco\n'),
+    )
+    expect(filas.map((fila) => (fila.ok ? fila.fila : [fila.fila, fila.fallas]))).toEqual([
+      2,
+      [4, [{ campo: 'external_ref', mensaje: expect.stringMatching(/^es la de la fila 2: si es otro envío/) }]],
+      5,
+      [6, [{ campo: 'external_ref', mensaje: expect.stringContaining('fila 5') }]],
+      7,
+      8,
+    ])
+  })
+
+  it('is a text outside the columns; empty columns of Excel are none', async () => {
+    const { rows: filas } = await leer(utf8('telefono;municipio;;;\n1;A;;;\n2\n3;B;;x;\n4;C;;;;\n5;D;;;;;y\n'))
+    expect(filas.map((fila) => (fila.ok ? fila.guia : [fila.fila, fila.fallas]))).toEqual([
+      { telefono: '1', municipio: 'A' },
+      { telefono: '2' },
+      [4, [{ campo: '', mensaje: expect.stringMatching(/«x» en la columna 4, que no tiene nombre/) }]],
+      { telefono: '4', municipio: 'C' },
+      [6, [{ campo: '', mensaje: expect.stringMatching(/^trae 7 campos y la primera línea 5/) }]],
+    ])
+  })
+
+  it('is no blank row before the titles, lone CR, no-break space, typographic minus or separator `|`', async () => {
+    const texto = '\r|||\rTeléfono|Longitud|Latitud|\r3148\u00a01676|\u00a0−90,6|14.5\u00a0|\r|||\r'
+    const { separador, rows: filas } = await leer(utf8(texto))
+    expect([separador, filas]).toEqual([
+      '|',
+      [expect.objectContaining({ fila: 4, guia: { telefono: '3148\u00a01676', lng: -90.6, lat: 14.5 } })],
+    ])
+  })
+
+  it('takes other names of columns, and skips a column, as it is told', async () => {
+    const texto = utf8('Nombre,Comprador,Tel de casa,municipio\nCamisa,Ana,3148 1676,Mixco\n')
+    const columnas = { nombre: '', COMPRADOR: 'destinatario', 'Tel de casa': 'telefono' }
+    const { rows: filas } = await leer(texto, { columnas })
+    expect(filas.map(guiaDeFila)).toEqual([{ destinatario: 'Ana', telefono: '3148 1676', municipio: 'Mixco' }])
+    const error = await falla<ErrorDeHoja>(leer(texto, { columnas: { ...columnas, Otra: 'contenido' } }))
+    expect([error.motivo, error.message]).toEqual(['columnas', 'No hay ninguna columna «Otra»'])
+  })
+})
+
+describe('guias lote, of a shop’s own sheet', () => {
+  // The sheet has a column «Guia» of its own.
+  it('writes the results beside the sheet’s own columns, with its separator', async () => {
+    const [una, otra] = [createRef(), createRef()]
+    const texto = `sep=;\r\nPedido;Nombre;Teléfono;Departamento;Municipio;Guia\r\n${una};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho"""\r\n;;;;;\r\n${otra};Eva;5512345.0;Guatemala;Mixco;\r\n`
+    const archivo = await escribir('tienda.csv', utf16(texto, false))
+    const dada = await guias(['lote', archivo, '--ignorar-otras', ...RECOGIDA_ARGS])
+    expect(dada).toMatchObject({
+      codigo: 1,
+      output: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
+      errores: expect.stringMatching(/fila 4: telefono: es un número con decimales/),
+    })
+    const [cabecera, primera, segunda] = (await readFile(join(cli.folder, 'tienda.resultados.csv'), 'utf8')).split(
+      '\r\n',
+    )
+    expect(cabecera).toBe(
+      '\uFEFFPedido;Nombre;Teléfono;Departamento;Municipio;Guia;fila;external_ref;ok;guia;estado;repetida;error;detalle;advertencias',
+    )
+    const suya = `${una};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho""";2;${una};sí;`
+    expect(primera!.startsWith(suya)).toBe(true)
+    expect(segunda).toMatch(new RegExp(`^${otra};Eva;5512345\\.0;Guatemala;Mixco;;4;${otra};no;;;;validacion;`))
+    const etiquetas = await guias(['etiquetas', '--archivo', 'tienda.resultados.csv'])
+    expect(etiquetas).toMatchObject({ codigo: 0, output: 'etiquetas.pdf  1 etiqueta\n' })
+  })
+})

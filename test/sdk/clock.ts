@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { compileFunction } from 'node:vm'
+import type { Suceso } from '@guias/sdk'
+import { afterEach, beforeEach, vi } from 'vitest'
+import { useFakeServer } from './server.ts'
+
+const CODIGO = readFileSync(new URL('../../sdk/dist/index.cjs', import.meta.url), 'utf8')
+/** An answer with this header is the beginning of one that never ends. */
+export const ENDLESS_HEADER = { 'X-Sin-Fin': '1' }
+
+/** A clock that stands still until it is moved. */
+class Reloj {
+  ahora = 0
+  #serie = 0
+  readonly #pending = new Map<number, { en: number; perform: () => void }>()
+
+  readonly add = (hacer: () => void, ms: number) => {
+    this.#pending.set(++this.#serie, { en: this.ahora + ms, perform: hacer })
+    return this.#serie
+  }
+
+  readonly quitar = (timerId: number) => this.#pending.delete(timerId)
+
+  /** To the next thing that is due, which is done. */
+  readonly saltar = () => {
+    const [primera] = [...this.#pending].sort(([, a], [, b]) => a.en - b.en)
+    if (!primera) throw new Error('nothing is due')
+    const [timerId, { en, perform: hacer }] = primera
+    this.#pending.delete(timerId)
+    this.ahora = Math.max(this.ahora, en)
+    hacer()
+  }
+
+  /** By so much; what is due by then is done in its time. */
+  avanzar(ms: number) {
+    const fin = this.ahora + ms
+    while ([...this.#pending.values()].some(({ en }) => en <= fin)) this.saltar()
+    this.ahora = fin
+  }
+}
+
+/**
+ * The SDK with a clock of its own, so that nobody waits and a slow machine is late for nothing; its `fetch` jumps to the
+ * deadline once an answer without end has begun. Its classes are its own: `instanceof` needs those of `sdk`.
+ */
+export function useSdkWithClock() {
+  const reloj = new Reloj()
+  const sdk = {} as typeof import('@guias/sdk')
+  const { add: setTimer, quitar } = reloj
+  const performance = { now: () => reloj.ahora }
+  compileFunction(CODIGO, ['exports', 'setTimeout', 'clearTimeout', 'performance'])(sdk, setTimer, quitar, performance)
+  const fetchConReloj = async (url: string, init: RequestInit) => {
+    const respuesta = await fetch(url, init)
+    if (respuesta.headers.has('X-Sin-Fin')) setImmediate(reloj.saltar)
+    return respuesta
+  }
+  return { sdk, clock: reloj, fetch: fetchConReloj }
+}
+
+/** The SDK with a clock over the fake server: the pauses before another try are of the least length, and pass at once. */
+export function useRetries() {
+  const { sdk, clock: reloj, fetch } = useSdkWithClock()
+  const sucesos: Suceso[] = []
+  const registro = (suceso: Suceso) => {
+    sucesos.push(suceso)
+    if (suceso.tipo === 'reintento') setImmediate(reloj.saltar)
+  }
+  const server = useFakeServer({ fetch, registro, tiempoLimite: 60_000, reintentos: undefined }, sdk)
+  beforeEach(() => {
+    sucesos.length = 0
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+  return { sdk, clock: reloj, server, sucesos }
+}

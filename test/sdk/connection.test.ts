@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { createCertificate, encodeIpName } from '../certificate.ts'
+import { findFreePort } from '../ports.ts'
+import { ENDLESS_HEADER, useSdkWithClock } from './clock.ts'
+import { aMedias, GUIA, json, useFakeServer } from './server.ts'
+
+const { sdk, clock: reloj, fetch } = useSdkWithClock()
+const { ErrorConexion, ErrorTiempo } = sdk
+const servidor = useFakeServer({ fetch }, sdk)
+const { client: cliente, respondWith: contestar, fallaCon } = servidor
+
+describe('connection and time', () => {
+  it('cut before the answer', async () => {
+    const error = await fallaCon(ErrorConexion, (res) => res.destroy())
+    expect(error.name).toBe('ErrorConexion')
+    expect(error.message).toContain(servidor.baseUrl)
+    expect(error.message).toContain('external_ref')
+    expect(error.cause).toBeInstanceOf(Error)
+    expect([error.pudoLlegar, error.message]).toEqual([true, expect.stringContaining('pudo haber recibido')])
+  })
+
+  it.each([201, 404])('cut in the middle of a %i', async (status) => {
+    const error = await fallaCon(ErrorConexion, aMedias(status))
+    expect(error.name).toBe('ErrorConexion')
+  })
+
+  const nadie = async () => `http://127.0.0.1:${await findFreePort()}`
+  const deCifrado = () => servidor.baseUrl.replace('http:', 'https:')
+  it.each([
+    ['nobody listens', nadie, 'ECONNREFUSED'],
+    ['nobody listens at any address of a name', async () => `http://localhost:${await findFreePort()}`, 'ECONNREFUSED'],
+    ['a name that nobody has', () => 'http://no-existe.invalid', /ENOTFOUND|EAI_AGAIN/],
+    ['a port that fetch leaves alone', () => 'http://127.0.0.1:22', 'bad port'],
+    ['https where http is spoken', deCifrado, 'wrong version number'],
+  ])('%s: it says where and why, and that nothing was received', async (_, donde, porque) => {
+    const baseUrl = await donde()
+    const error = await fallaCon(ErrorConexion, () => {}, { baseUrl })
+    expect(error.pudoLlegar).toBe(false)
+    expect(error.message).toContain(`No se pudo conectar con ${baseUrl}: `)
+    expect(error.message).toMatch(porque)
+    expect(error.message).toContain('La solicitud no llegó a enviarse.')
+    expect(error.message).not.toContain('pudo haber recibido')
+  })
+
+  it('a certificate that nobody vouches for: nothing was received', async () => {
+    const recibidas: string[] = []
+    const escucha = createServer(createCertificate([encodeIpName(127, 0, 0, 1)]), (req) =>
+      recibidas.push(String(req.url)),
+    )
+    await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
+    try {
+      const { port } = escucha.address() as AddressInfo
+      const error = await fallaCon(ErrorConexion, () => {}, { baseUrl: `https://127.0.0.1:${port}` })
+      expect([error.pudoLlegar, recibidas]).toEqual([false, []])
+    } finally {
+      escucha.close()
+    }
+  })
+
+  it.each([
+    [
+      'Node, cut in the handshake',
+      new TypeError('fetch failed', {
+        cause: Object.assign(
+          new Error('Client network socket disconnected before secure TLS connection was established'),
+          { code: 'ECONNRESET' },
+        ),
+      }),
+    ],
+    [
+      'Node, slow to connect',
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' }),
+      }),
+    ],
+    [
+      'Bun',
+      Object.assign(new Error('Unable to connect. Is the computer able to access the url?'), {
+        code: 'ConnectionRefused',
+      }),
+    ],
+    [
+      'Deno',
+      new TypeError(
+        'error sending request for url (http://127.0.0.1:9/): client error (Connect): tcp connect error: Connection refused (os error 111)',
+      ),
+    ],
+  ])('knows that nothing was received by the words of %s', async (_, causa) => {
+    const error = await fallaCon(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
+    expect(error.pudoLlegar).toBe(false)
+  })
+
+  it.each([
+    ['a page', new TypeError('Failed to fetch')],
+    [
+      'a TLS alert after the handshake',
+      Object.assign(new Error('tlsv13 alert certificate required'), {
+        code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      }),
+    ],
+    [
+      'a socket that was closed',
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+      }),
+    ],
+  ])('believes nothing of the sort of %s', async (_, causa) => {
+    const error = await fallaCon(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
+    expect(error.pudoLlegar).toBe(true)
+  })
+
+  it.each([
+    ['no answer', () => reloj.saltar()],
+    [
+      'a body that never ends',
+      (res: ServerResponse) => res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{'),
+    ],
+    ['an error whose body never ends', (res: ServerResponse) => res.writeHead(500, ENDLESS_HEADER).write('{')],
+  ])('gives up on %s, and hangs up', async (_, respuesta) => {
+    let colgada: Promise<unknown> | undefined
+    const inicio = reloj.ahora
+    const error = await fallaCon(
+      ErrorTiempo,
+      (res) => {
+        colgada = once(res, 'close')
+        respuesta(res)
+      },
+      { tiempoLimite: 60 },
+    )
+    expect(error).toBeInstanceOf(ErrorConexion)
+    expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 60, message: expect.stringContaining('60 ms') })
+    expect(reloj.ahora - inicio).toBe(60)
+    expect(await colgada).toBeDefined()
+  })
+
+  it('gives up on a fetch that ignores the signal', async () => {
+    const sorda = () => {
+      setImmediate(reloj.saltar)
+      return new Promise<never>(() => {})
+    }
+    await fallaCon(ErrorTiempo, () => {}, { tiempoLimite: 30, fetch: sorda })
+  })
+
+  it.each([5000, Infinity, 2 ** 40])('waits for a slow answer within the time: %s', async (tiempoLimite) => {
+    contestar((res) => {
+      reloj.avanzar(4_999)
+      json(200, GUIA)(res)
+    })
+    expect(await cliente({ tiempoLimite }).guias.obtener('A')).toEqual(GUIA)
+  })
+})

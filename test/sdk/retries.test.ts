@@ -1,0 +1,320 @@
+import type { ServerResponse } from 'node:http'
+import type { ErrorConexion, ErrorGuias, ErrorLimite, GuiaIndividual, Guias, OpcionesConClave } from '@guias/sdk'
+import { describe, expect, it, vi } from 'vitest'
+import { findFreePort } from '../ports.ts'
+import { ENDLESS_HEADER, useRetries } from './clock.ts'
+import {
+  aMedias,
+  type CapturedRequest,
+  cutConnection,
+  falla,
+  GUIA,
+  json,
+  NEW_GUIA,
+  type Responder,
+  respondHtml,
+  respondProblema,
+} from './server.ts'
+
+const { sdk, clock: reloj, server: servidor, sucesos } = useRetries()
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
+
+const CON = NEW_GUIA
+const { external_ref: _, ...SIN } = CON
+const bien = json(200, GUIA)
+const colgar: Responder = () => reloj.saltar()
+const lento: Responder = (res) =>
+  res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{')
+
+/** What happens · answer · is what is safe to repeat repeated · is what isn't · what the caller gets in the end. */
+const FALLAS: [string, Responder, boolean, boolean, new (...args: never[]) => ErrorGuias][] = [
+  ['the connection reset', cutConnection, true, false, sdk.ErrorConexion],
+  ['half a body', aMedias(), true, false, sdk.ErrorConexion],
+  ['no answer', colgar, true, false, sdk.ErrorTiempo],
+  ['a body that never ends', lento, true, false, sdk.ErrorTiempo],
+  ['408', respondProblema(408, 'codigo_de_manana'), true, false, sdk.ErrorApi],
+  ['500', respondProblema(500, 'error_interno'), true, false, sdk.ErrorServicio],
+  ['503', respondProblema(503, 'no_disponible', { 'Retry-After': '0' }), true, false, sdk.ErrorServicio],
+  ['502 of a proxy, in HTML', respondHtml, true, false, sdk.ErrorRespuesta],
+  ['429: it was not attended', respondProblema(429, 'codigo_de_manana'), true, true, sdk.ErrorLimite],
+  ['429 of a proxy, in HTML', (res) => res.writeHead(429).end('<html>'), true, true, sdk.ErrorRespuesta],
+  ['a lost race: nothing was done', respondProblema(409, 'carrera_perdida'), true, true, sdk.ErrorConflicto],
+  ['a stale sequence', respondProblema(409, 'carrera_perdida', {}, { secuencia: 5 }), false, false, sdk.ErrorConflicto],
+  ['another conflict', respondProblema(409, 'transicion_invalida'), false, false, sdk.ErrorConflicto],
+  ['422', respondProblema(422, 'validacion'), false, false, sdk.ErrorValidacion],
+  ['a page with 200', (res) => res.writeHead(200).end('<html>'), false, false, sdk.ErrorRespuesta],
+]
+
+type Pedir = (api: Guias, opciones?: OpcionesConClave) => PromiseLike<unknown>
+const lote = (...guias: GuiaIndividual[]) => ({ guias })
+const REPETIBLES: Record<string, Pedir> = {
+  'guias.obtener': (api, o) => api.guias.obtener('A', o),
+  'guias.seguir': (api, o) => api.guias.seguir('A', o).next(),
+  'guias.listar': (api, o) => api.guias.listar({}, o),
+  'guias.eventos': (api, o) => api.guias.eventos('A', {}, o),
+  'guias.pruebaEntrega': (api, o) => api.guias.pruebaEntrega('A', o),
+  'guias.intentos': (api, o) => api.guias.intentos('A', {}, o),
+  'guias.etiqueta': (api, o) => api.guias.etiqueta('A', o),
+  'guias.etiquetas': (api, o) => api.guias.etiquetas(['A'], o),
+  'guias.etiquetaPdf': (api, o) => api.guias.etiquetaPdf('A', o),
+  'guias.etiquetaPdf, several': (api, o) => api.guias.etiquetaPdf(['A'], o),
+  'guias.etiquetaZpl': (api, o) => api.guias.etiquetaZpl('A', o),
+  'guias.esperarPrueba': (api, o) => api.guias.esperarPrueba('A', o),
+  'guias.porReferencia': (api, o) => api.guias.porReferencia('A', o),
+  'archivos.descargar': (api, o) => api.archivos.descargar(`${servidor.baseUrl}/archivos/A`, o),
+  'guias.clavesPublicas': (api, o) => api.guias.clavesPublicas(o),
+  'guias.crear with a reference': (api, o) => api.guias.crear(CON, o),
+  'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
+  'guias.crearLote, a reference in each': (api, o) => api.guias.crearLote(lote(CON, CON), o),
+  'guias.crearLote, one without a reference': (api, o) => api.guias.crearLote(lote(CON, SIN), o),
+  'guias.reintentar': (api, o) => api.guias.reintentar('A', {}, o),
+  'guias.devolver': (api, o) => api.guias.devolver('A', { razon: 'B' }, o),
+  'guias.corregir': (api, o) => api.guias.corregir('A', { contenido: 'B' }, o),
+  'guias.cancelar': (api, o) => api.guias.cancelar('A', undefined, o),
+  'guias.confirmarUbicacion': (api, o) => api.guias.confirmarUbicacion('A', { lat: 1, lng: 2 }, o),
+  'cuenta.obtener': (api, o) => api.cuenta.obtener(o),
+  'cuenta.bitacora': (api, o) => api.cuenta.bitacora({}, o),
+  'eventos.listar': (api, o) => api.eventos.listar({}, o),
+  'eventos.seguir': (api, o) => api.eventos.seguir({}, { reintentos: 2, ...o }).next(),
+  'catalogo.departamentos': (api, o) => api.catalogo.departamentos({}, o),
+  'catalogo.municipios': (api, o) => api.catalogo.municipios({ departamento: 'GT-GU' }, o),
+  'webhooks.listar': (api, o) => api.webhooks.listar({}, o),
+  'webhooks.obtener': (api, o) => api.webhooks.obtener('wh', o),
+  'webhooks.cambiar': (api, o) => api.webhooks.cambiar('wh', { estado: 'pausado' }, o),
+  'webhooks.eliminar': (api, o) => api.webhooks.eliminar('wh', o),
+  'webhooks.ensayarRecuperacion': (api, o) => api.webhooks.ensayarRecuperacion('wh', { desde: '2026-01-01' }, o),
+  'webhooks.obtenerRecuperacion': (api, o) => api.webhooks.obtenerRecuperacion('wh', 'rec', o),
+  'webhooks.avisos': (api, o) => api.webhooks.avisos('wh', {}, o),
+  'webhooks.obtenerAviso': (api, o) => api.webhooks.obtenerAviso('wh', 'ent', o),
+  'simulador.confirmarUbicacion': (api, o) => api.simulador.confirmarUbicacion('A', undefined, o),
+  'guias.reenviarSolicitud': (api, o) => api.guias.reenviarSolicitud('A', o),
+  'webhooks.crear': (api, o) => api.webhooks.crear({ url: 'https://a.ejemplo.com' }, o),
+  'webhooks.rotarSecreto': (api, o) => api.webhooks.rotarSecreto('wh', undefined, o),
+  'webhooks.probar': (api, o) => api.webhooks.probar('wh', o),
+  'webhooks.recuperar': (api, o) => api.webhooks.recuperar('wh', { desde: '2026-01-01' }, o),
+  'webhooks.reenviar': (api, o) => api.webhooks.reenviar('wh', 'ent', o),
+  'simulador.avanzar': (api, o) => api.simulador.avanzar('A', { estado: 'recolectado' }, o),
+  'simulador.decidir': (api, o) => api.simulador.decidir('A', { eleccion: 'otro_dia' }, o),
+}
+const CON_CLAVE = Object.fromEntries(
+  Object.entries(REPETIBLES).filter(([cual]) =>
+    /without|reenviar|corregir|guias\.(reintentar|devolver)|webhooks\.(crear|rotarSecreto|probar|(ensayarR|r)ecuper(ar|acion))$|avanzar|decidir/.test(
+      cual,
+    ),
+  ),
+)
+const DESCONOCIDA: Pedir = (api, o) => api.post('/api/v1/zonas', { nombre: 'Norte' }, o)
+const UNA_VEZ: Record<string, Pedir> = {
+  'a path that this version does not know': DESCONOCIDA,
+}
+
+describe('what is sent again', () => {
+  describe.each(FALLAS)('%s', (_, respuesta, repetible, siempre, Clase) => {
+    it.each([
+      ['what is safe to repeat', REPETIBLES['guias.crear with a reference']!, repetible ? 3 : 1],
+      ['what is not', DESCONOCIDA, siempre ? 3 : 1],
+    ])('%s', async (_cual, pedir, veces) => {
+      contestar(respuesta)
+      const error = await falla(pedir(cliente()))
+      expect(error).toBeInstanceOf(Clase)
+      expect([recibidas.length, error.intentos]).toEqual([veces, veces])
+      expect(recibidas.map(({ cabeceras }) => cabeceras['x-guias-reintento'])).toEqual(
+        [undefined, '1', '2'].slice(0, veces),
+      )
+      expect(new Set(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => metodo + ruta + cuerpo)).size).toBe(1)
+      expect(sucesos.map(({ tipo, intento }) => [tipo, intento])).toEqual(
+        Array.from({ length: veces }, (_nada, i) => [i + 1 < veces ? 'reintento' : 'falla', i + 1]),
+      )
+      if (!repetible && !siempre) return
+      contestar(respuesta, json(201, GUIA))
+      recibidas.length = 0
+      const otra = pedir(cliente())
+      if (veces === 3) expect(await otra).toEqual(GUIA)
+      else await falla(otra)
+      expect(recibidas).toHaveLength(veces === 3 ? 2 : 1)
+    })
+  })
+
+  it.each(Object.entries(REPETIBLES))('%s: yes', async (_, pedir) => {
+    contestar(respondProblema(503, 'no_disponible'))
+    expect(await falla(pedir(cliente()))).toMatchObject({ name: 'ErrorServicio', intentos: 3 })
+    expect(recibidas).toHaveLength(3)
+  })
+
+  it.each(Object.entries(UNA_VEZ))('%s: never, but when it was refused', async (_, pedir) => {
+    for (const respuesta of [respondProblema(503, 'no_disponible'), respondHtml, cutConnection]) {
+      contestar(respuesta)
+      recibidas.length = 0
+      await falla(pedir(cliente({ reintentos: 5 })))
+      expect(recibidas).toHaveLength(1)
+    }
+    contestar(respondProblema(429, 'codigo_de_manana'))
+    expect(await falla(pedir(cliente()))).toMatchObject({ name: 'ErrorLimite', intentos: 3 })
+    contestar(cutConnection)
+    const conSuClave = pedir(cliente(), { claveDeIdempotencia: 'suya' })
+    expect(await falla(conSuClave)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
+  })
+
+  it('is every method there is', () => {
+    const api = cliente()
+    const recursos = ['guias', 'archivos', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const
+    const metodos = recursos.flatMap((recurso) =>
+      Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((metodo) => `${recurso}.${metodo}`),
+    )
+    const todos = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].filter((cual) => cual.includes('.'))
+    const probados = todos.map((cual) => cual.split(/[ ,]/)[0])
+    // In requests of its own: test/sdk/many.test.ts.
+    const aparte = ['guias.crearMuchas']
+    expect(metodos.filter((uno) => !uno.endsWith('.constructor') && !aparte.includes(uno)).sort()).toEqual(
+      [...new Set(probados)].sort(),
+    )
+  })
+
+  it('whatever it is, where nobody listened: nothing can have arrived', async () => {
+    const api = cliente({ baseUrl: `http://127.0.0.1:${await findFreePort()}` })
+    const error = await falla<ErrorConexion>(api.guias.crear(SIN))
+    expect([error.name, error.intentos, error.pudoLlegar, String(error.message)]).toEqual([
+      'ErrorConexion',
+      3,
+      false,
+      expect.stringContaining('ECONNREFUSED'),
+    ])
+  })
+
+  it.each<[string, Responder | undefined, boolean]>([
+    ['cut', cutConnection, true],
+    ['failed', respondProblema(503, 'no_disponible'), true],
+    ['refused for its rate', respondProblema(429, 'demasiadas_solicitudes'), false],
+    ['refused, too', undefined, false],
+  ])('refused after an attempt that was %s: it says what that one may have done', async (_, primera, pudoLlegar) => {
+    contestar(primera ?? bien)
+    const vieneDe = primera ? [fetch] : []
+    const rechazar = async () => {
+      throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
+    }
+    const api = cliente({ fetch: (url, init) => (vieneDe.shift() ?? rechazar)(url, init) })
+    const error = await falla<ErrorConexion>(api.guias.crear(CON))
+    expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, pudoLlegar])
+    expect(error.message.includes('pudo haber recibido')).toBe(pudoLlegar)
+  })
+
+  it('remembers a failed attempt after another was refused for its rate', async () => {
+    const respuestas = [respondProblema(503, 'no_disponible'), respondProblema(429, 'demasiadas_solicitudes')]
+    const api = cliente({
+      fetch: async (url, init) => {
+        const respuesta = respuestas.shift()
+        if (!respuesta) throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
+        contestar(respuesta)
+        return fetch(url, init)
+      },
+    })
+    const error = await falla<ErrorConexion>(api.guias.crear(CON))
+    expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, true])
+  })
+
+  it('as often as is said, by the client or by the call', async () => {
+    contestar(respondProblema(500, 'error_interno'))
+    expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
+    expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A', { reintentos: 4 }))).intentos).toBe(5)
+    expect((await falla(cliente().guias.obtener('A', { reintentos: 0 }))).intentos).toBe(1)
+  })
+
+  it.each(Object.entries(CON_CLAVE))('%s: with a key of the SDK’s own, the same each time', async (_, pedir) => {
+    const claves: unknown[] = []
+    for (let vez = 0; vez < 2; vez++) {
+      contestar(cutConnection, respondHtml, cutConnection)
+      recibidas.length = 0
+      await falla(pedir(cliente()))
+      const suyas = recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])
+      expect(suyas).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
+      expect(new Set(suyas).size).toBe(1)
+      claves.push(suyas[0])
+    }
+    expect(new Set(claves).size).toBe(2)
+  })
+
+  it.each(Object.entries(REPETIBLES).filter(([cual]) => !(cual in CON_CLAVE)))(
+    '%s: without a key',
+    async (_, pedir) => {
+      contestar(cutConnection)
+      await falla(pedir(cliente()))
+      expect(recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(Array(3).fill(undefined))
+    },
+  )
+
+  it('the key that the caller gives, and with it a path that this version does not know', async () => {
+    contestar(respondProblema(409, 'idempotencia_en_conflicto'))
+    const opciones: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
+    const pedidas = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, DESCONOCIDA]
+    for (const pedir of pedidas)
+      expect(await falla(pedir(cliente(), opciones))).toMatchObject({
+        codigo: 'idempotencia_en_conflicto',
+        intentos: 1,
+      })
+    expect(recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(
+      Array(pedidas.length).fill('pedido-77'),
+    )
+  })
+
+  it('no request with a key that no header can carry', async () => {
+    const error = await falla(cliente().guias.crear(SIN, { claveDeIdempotencia: 'a\nb' }))
+    expect([error.name, error.intentos]).toEqual(['ErrorGuias', 0])
+    expect(recibidas).toEqual([])
+  })
+
+  it('a body that is no object as it is', async () => {
+    contestar(respondProblema(422, 'validacion'))
+    for (const cuerpo of [[], 'x', 7]) await falla(cliente().webhooks.rotarSecreto('wh', cuerpo as never))
+    expect(recibidas.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])
+  })
+})
+
+describe('the pause', () => {
+  const pausas = async (n: number, cabeceras?: Record<string, string>) => {
+    contestar(respondProblema(503, 'no_disponible', cabeceras))
+    await falla(cliente({ reintentos: n, plazoTotal: 60_000 }).guias.obtener('A'))
+    return sucesos.map(({ esperaMs }) => esperaMs)
+  }
+
+  it('is random over a width that doubles, up to 8 s', async () => {
+    vi.mocked(Math.random).mockReturnValue(0.01)
+    expect(await pausas(4)).toEqual([5, 10, 20, 40, null])
+    sucesos.length = 0
+    vi.mocked(Math.random).mockReturnValue(0.0001)
+    expect((await pausas(9)).at(-2)).toBe(Math.round(0.8))
+  })
+
+  it.each<Record<string, string>>([
+    { 'Retry-After': '1' },
+    // A date is of the clock that wrote it, however wrong that goes.
+    { 'Retry-After': 'Fri, 20 Nov 2020 10:00:01 GMT', Date: 'Fri, 20 Nov 2020 10:00:00 GMT' },
+  ])('is at least what is asked for: %j', async (cabeceras) => {
+    const llegadas: number[] = []
+    const al = (respuesta: Responder) => (res: ServerResponse, recibida: CapturedRequest) => {
+      llegadas.push(reloj.ahora)
+      respuesta(res, recibida)
+    }
+    contestar(al(respondProblema(503, 'no_disponible', cabeceras)), al(bien))
+    await cliente().guias.obtener('A')
+    expect(sucesos[0]!.esperaMs).toBe(1000)
+    expect(llegadas[1]! - llegadas[0]!).toBe(1000)
+  })
+
+  it.each([
+    ['61', 61],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', expect.closeTo(2_300_000_000, -9)],
+  ])('is none when it asks for more than a minute (%s): the caller is told', async (espera, segundos) => {
+    contestar(respondProblema(429, 'codigo_de_manana', { 'Retry-After': espera }))
+    const error = await falla<ErrorLimite>(cliente().guias.obtener('A'))
+    expect([error.intentos, error.esperarSegundos]).toEqual([1, segundos])
+  })
+
+  it.each(['-1', 'pronto', '1.5', '2027-01-01', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
+    'is the usual one for Retry-After: %s',
+    async (espera) => {
+      contestar(respondProblema(503, 'no_disponible', { 'Retry-After': espera }), bien)
+      await cliente().guias.obtener('A')
+      expect(sucesos[0]!.esperaMs).toBe(0)
+    },
+  )
+})

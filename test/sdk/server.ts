@@ -1,0 +1,142 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as turno } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import { ErrorGuias, type Guia, type GuiaIndividual, Guias, type OpcionesDeGuias } from '@guias/sdk'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+
+/** A request as it arrived. */
+export interface CapturedRequest {
+  method: string
+  path: string
+  cabeceras: IncomingHttpHeaders
+  cuerpo: string
+}
+export type Responder = (res: ServerResponse, capturedRequest: CapturedRequest) => unknown
+
+type Partes = Pick<typeof import('@guias/sdk'), 'Guias' | 'ErrorGuias'>
+
+export const LLAVE = 'guia_test_abc_secreto'
+export const GUIA = { guia: '7K3M9QX2A1B4', estado: 'aceptado', secuencia: 1 } as Guia
+export const NEW_GUIA: GuiaIndividual = {
+  telefono: '+50231481676',
+  departamento: 'Guatemala',
+  municipio: 'Mixco',
+  external_ref: 'PEDIDO-1',
+  recogida: { nombre: 'Bodega', lat: 14.5, lng: -90.5 },
+}
+
+/**
+ * A server in front of nothing, which answers what it is told: what the SDK sends is looked at here. Called once at the top
+ * of a test file; it fails a test that leaves a rejection unhandled.
+ *
+ * @param givenOptions options of each client, which otherwise sends nothing again (`retries.test.ts` is about that)
+ */
+export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: Partes = { Guias, ErrorGuias }) {
+  const capturedRequests: CapturedRequest[] = []
+  let guion: Responder[] = []
+  const escucha = createServer((req, res) => {
+    let cuerpo = ''
+    req.setEncoding('utf8').on('data', (chunk: string) => {
+      cuerpo += chunk
+    })
+    req.on('end', () => {
+      const capturedRequest = { method: req.method ?? '', path: req.url ?? '', cabeceras: req.headers, cuerpo }
+      capturedRequests.push(capturedRequest)
+      const responder = guion.length > 1 ? guion.shift() : guion[0]
+      responder?.(res, capturedRequest)
+    })
+  })
+  const server = {
+    baseUrl: '',
+    capturedRequests,
+    /** How it answers from now on: one for each request, the last one for all that follow. */
+    respondWith(...responders: Responder[]) {
+      guion = responders
+    },
+    client: (opciones: OpcionesDeGuias = {}) =>
+      new sdk.Guias({ llave: LLAVE, baseUrl: server.baseUrl, reintentos: 0, ...givenOptions, ...opciones }),
+    /** What the SDK makes of that answer: an error, of that class. */
+    async fallaCon<T extends ErrorGuias>(
+      errorClass: new (...args: never[]) => T,
+      respuesta: Responder,
+      opciones?: OpcionesDeGuias,
+    ): Promise<T> {
+      guion = [respuesta]
+      const error = await falla(server.client(opciones).guias.obtener('7K3M9QX2A1B4'))
+      expect(error).toBeInstanceOf(errorClass)
+      expect(error).toBeInstanceOf(sdk.ErrorGuias)
+      return error as T
+    },
+  }
+  const rechazos: unknown[] = []
+  const anotarRechazo = (causa: unknown) => rechazos.push(causa)
+  beforeAll(async () => {
+    await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
+    server.baseUrl = `http://127.0.0.1:${(escucha.address() as AddressInfo).port}`
+    process.on('unhandledRejection', anotarRechazo)
+  })
+  beforeEach(() => {
+    capturedRequests.length = 0
+    guion = []
+  })
+  afterEach(async () => {
+    await turno()
+    expect(rechazos.splice(0), 'unhandled rejections').toEqual([])
+  })
+  afterAll(() => {
+    process.off('unhandledRejection', anotarRechazo)
+    escucha.closeAllConnections()
+    escucha.close()
+  })
+  return server
+}
+
+export const json =
+  (status: number, cuerpo: unknown, cabeceras: Record<string, string> = {}) =>
+  (res: ServerResponse) =>
+    res
+      .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'sol-1', ...cabeceras })
+      .end(JSON.stringify(cuerpo))
+
+export const texto =
+  (status: number, cuerpo: string, cabeceras: Record<string, string> = { 'Content-Type': 'text/html' }): Responder =>
+  (res) =>
+    res.writeHead(status, cabeceras).end(cuerpo)
+
+export const respondHtml = texto(502, '<html>\n<h1>502 Bad Gateway</h1>')
+export const cutConnection: Responder = (res) => res.destroy()
+
+/** The connection cut in the middle of a body. */
+export const aMedias =
+  (status = 200): Responder =>
+  (res) =>
+    res
+      .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': '500' })
+      .write('{"guia":', () => res.destroy())
+
+export const problema = (status: number, codigo: string, moreFields: object = {}) => ({
+  codigo,
+  titulo: 'Título',
+  mensaje: 'Haga esto.',
+  estado_http: status,
+  errores: [],
+  id_solicitud: 'sol-1',
+  documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
+  ...moreFields,
+})
+export const respondProblema = (
+  status: number,
+  codigo: string,
+  cabeceras?: Record<string, string>,
+  moreFields?: object,
+) => json(status, problema(status, codigo, moreFields), cabeceras)
+
+/** What a call fails with; it must fail. */
+export const falla = <T = ErrorGuias>(promesa: PromiseLike<unknown>): Promise<T> =>
+  Promise.resolve(promesa).then(
+    (valor) => {
+      throw new Error(`It did not fail: ${inspect(valor)}`)
+    },
+    (error) => error,
+  )

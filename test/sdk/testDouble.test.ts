@@ -1,0 +1,289 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ErrorApi, type Estado, type Guia, type GuiaParaCrear, type Guias, verificarWebhook } from '@guias/sdk'
+import { ServicioDePruebas } from '@guias/sdk/pruebas'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readDocument } from '../../server/api/contract/contract.ts'
+import { REINTENTOS } from '../../server/generated/contract/vocabulary.ts'
+import { useEnvironment } from '../environment.ts'
+import { findSchemaFaults } from '../witness.ts'
+
+const entorno = useEnvironment()
+
+/** A service as the scenario sees it. */
+interface Lado {
+  api: Guias
+  /** Waits until the service has done what it does by itself. */
+  quieto(): Promise<unknown>
+  pasar(horas: number): Promise<unknown>
+  /** Address that takes webhooks, which are kept here. */
+  url: string
+  recibidos: { cuerpo: string; cabeceras: Record<string, string> }[]
+  /** Status that the receiver answers. */
+  contesta: { status: number }
+}
+
+const PEDIDO: GuiaParaCrear = {
+  telefono: '3148 1676',
+  departamento: 'Guatemala',
+  municipio: 'San Juan Sacatepéquez',
+  external_ref: 'CON-LUGAR',
+  lat: 14.71889,
+  lng: -90.64417,
+  recogida: { nombre: 'Bodega', lat: 14.58, lng: -90.54 },
+}
+const { lat: _lat, lng: _lng, ...SIN_LUGAR } = { ...PEDIDO, external_ref: 'SIN-LUGAR' }
+
+/**
+ * Runs a day of a merchant, and returns all answers, refusals included. One function, because each step uses guides of
+ * earlier ones.
+ */
+async function escenario({ api, quieto, pasar, url, recibidos, contesta }: Lado) {
+  const respuestas: [que: string, respuesta: unknown][] = []
+  const anotar = async <T>(que: string, promesa: PromiseLike<T>): Promise<T> => {
+    const respuesta = await Promise.resolve(promesa).catch((error) => {
+      if (error instanceof ErrorApi) return error.problema as never
+      throw error
+    })
+    await quieto()
+    respuestas.push([que, structuredClone(respuesta)])
+    return respuesta
+  }
+  const { secreto } = await anotar('webhook', api.webhooks.crear({ url, tipos: ['guia.*', 'ubicacion.*'] }))
+  const { guia } = await anotar('crear', api.guias.crear(PEDIDO as never))
+  await anotar(
+    'crear, otra vez',
+    api.guias
+      .crear(PEDIDO as never)
+      .conRespuesta()
+      .then(({ repetida }) => repetida),
+  )
+  await anotar('crear, otros datos', api.guias.crear({ ...PEDIDO, destinatario: 'Ana' } as never))
+  await anotar('crear, nada', api.guias.crear({ telefono: '1' } as never))
+  const { external_ref: _, ...sinReferencia } = PEDIDO
+  const conClave = (datos: object) => api.guias.crear(datos as never, { claveDeIdempotencia: 'caja-1' }).conRespuesta()
+  await anotar(
+    'crear, con clave',
+    conClave(sinReferencia).then(({ status, repetida }) => [status, repetida]),
+  )
+  await anotar(
+    'crear, con clave, otra vez',
+    conClave(sinReferencia).then(({ status, repetida }) => [status, repetida]),
+  )
+  const conOtra = conClave({ ...sinReferencia, destinatario: 'Ana' }).catch(({ status, codigo }) => [status, codigo])
+  await anotar('crear, con la clave de otra cosa', conOtra)
+  const { guia: sin } = await anotar(
+    'crear, sin lugar',
+    api.guias.crear({ ...SIN_LUGAR, metadatos: { a: 'b' } } as never),
+  )
+  await anotar('lote', api.guias.crearLote({ guias: [PEDIDO, { ...PEDIDO, external_ref: 'OTRA' }, {} as never] }))
+  await anotar('pedida', api.guias.obtener(sin))
+  await anotar('a ruta sin lugar', api.simulador.avanzar(sin, { estado: 'recolectado' }))
+  await anotar('lista', api.guias.listar({ external_ref: 'SIN-LUGAR' }))
+  await anotar('desconocida', api.guias.obtener('7K3M9QX2A1B4'))
+  for (const estado of ['recolectado', 'entregado', 'en_ruta'] as const)
+    await anotar(estado, api.simulador.avanzar(guia, { estado }))
+  await anotar('tarde', api.guias.cancelar(guia))
+  await anotar('falla', api.simulador.avanzar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' }))
+  for (const estado of ['en_ruta', 'entregado'] as const) await anotar(estado, api.simulador.avanzar(guia, { estado }))
+  const [otra] = (await api.guias.listar({ external_ref: 'OTRA' })).datos
+  await anotar('cancelar', api.guias.cancelar(otra!.guia))
+  await anotar('cancelar, otra vez', api.guias.cancelar(otra!.guia))
+  const { guia: tercera } = await api.guias.crear({ ...SIN_LUGAR, external_ref: 'TERCERA' } as never)
+  await quieto()
+  await anotar(
+    'vence',
+    pasar(73).then(() => api.guias.obtener(tercera)),
+  )
+  const { guia: cuarta } = await api.guias.crear({ ...SIN_LUGAR, external_ref: 'CUARTA' } as never)
+  await quieto()
+  contesta.status = 500
+  await anotar('confirma', api.simulador.confirmarUbicacion(cuarta, { lat: 14.6, lng: -90.5 }))
+  contesta.status = 204
+  const { guia: quinta } = await api.guias.crear({ ...SIN_LUGAR, external_ref: 'QUINTA' } as never)
+  await quieto()
+  await anotar('no contesta', api.simulador.confirmarUbicacion(quinta, { resultado: 'vencida' }))
+  await anotar(
+    'dice el comercio',
+    api.guias.confirmarUbicacion(quinta, { lat: 14.6, lng: -90.5, referencia: 'Portón' }),
+  )
+  await pasar(1)
+  await quieto()
+  for (const cual of [guia, sin, otra!.guia, tercera, cuarta, quinta])
+    await anotar('historial', api.guias.eventos(cual, { limite: 100 }))
+  const todos = await api.eventos.listar().primeros(100)
+  respuestas.push([
+    'flujo',
+    todos.map(({ external_ref, secuencia, tipo }) => [external_ref, secuencia, tipo].join()).sort(),
+  ])
+  await anotar('webhooks', api.webhooks.listar())
+  for (const { cuerpo, cabeceras } of recibidos)
+    await verificarWebhook(cuerpo, cabeceras, secreto, { toleranciaSegundos: Number.POSITIVE_INFINITY })
+  const avisos = new Map(recibidos.map(({ cuerpo }) => [JSON.parse(cuerpo).id as string, JSON.parse(cuerpo)]))
+  const clave = ({ datos: { evento } }: { datos: { evento: { external_ref: string; secuencia: number } } }) =>
+    `${evento.external_ref} ${evento.secuencia}`
+  respuestas.push(['avisos', [...avisos.values()].sort((a, b) => (clave(a) < clave(b) ? -1 : 1))])
+  return respuestas
+}
+
+/** What the double does not know: words of the service, and what a catalogue of places says. */
+const SIN_COMPARAR = [
+  'mensaje',
+  'titulo',
+  'documentacion',
+  'id_solicitud',
+  'url_rastreo',
+  'url',
+  'secreto',
+  'distancia_km',
+  'zona_horaria',
+  'cursor_siguiente',
+]
+
+/** Replaces codes by their order, and instants by one text. */
+function normalizar(respuestas: unknown): unknown {
+  const codigos = new Map<string, string>()
+  const nombrar = (texto: string) =>
+    texto
+      .replace(/(?<![0-9A-Za-z])(wh_)?[0-9A-HJKMNP-TV-Z]{12}(?![0-9A-Za-z])/g, (uno) => {
+        if (!codigos.has(uno)) codigos.set(uno, `código ${codigos.size}`)
+        return codigos.get(uno)!
+      })
+      .replace(/^\d{4}-\d\d-\d\d(T.*Z)?$/, 'hora')
+  const recorrer = (valor: unknown): unknown => {
+    if (Array.isArray(valor)) return valor.map((uno) => recorrer(uno))
+    if (typeof valor === 'string') return nombrar(valor)
+    if (valor === null || typeof valor !== 'object') return valor
+    return Object.fromEntries(
+      Object.entries(valor)
+        .filter(([clave]) => !SIN_COMPARAR.includes(clave))
+        .map(([clave, uno]) => [clave, recorrer(uno)]),
+    )
+  }
+  return recorrer(respuestas)
+}
+
+const recibidos: Lado['recibidos'] = []
+const contesta = { status: 204 }
+const receptor = createServer(async (req, res) => {
+  let cuerpo = ''
+  for await (const trozo of req) cuerpo += trozo
+  recibidos.push({ cuerpo, cabeceras: req.headers as Record<string, string> })
+  res.writeHead(contesta.status).end()
+})
+beforeAll(() => new Promise<void>((listo) => receptor.listen(0, '127.0.0.1', listo)))
+afterAll(() => {
+  receptor.closeAllConnections()
+  receptor.close()
+})
+
+function doble(): Lado & { service: ServicioDePruebas } {
+  const suyos: Lado['recibidos'] = []
+  const suContesta = { status: 204 }
+  const servicio = new ServicioDePruebas({
+    recibir: async (solicitud) => {
+      suyos.push({ cuerpo: await solicitud.text(), cabeceras: Object.fromEntries(solicitud.headers) })
+      return new Response(null, { status: suContesta.status })
+    },
+  })
+  return {
+    service: servicio,
+    api: servicio.cliente(),
+    quieto: async () => {},
+    pasar: (horas) => servicio.avanzar({ horas }),
+    url: 'http://127.0.0.1:4000/guias',
+    recibidos: suyos,
+    contesta: suContesta,
+  }
+}
+
+describe('@guias/sdk/pruebas', () => {
+  it('answers a merchant’s day as the service does', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const real: Lado = {
+      api: comercio.api,
+      quieto: () => entorno.quietud(),
+      async pasar(horas) {
+        entorno.advance(horas * 3_600_000)
+        await entorno.quietud()
+      },
+      url: `http://127.0.0.1:${(receptor.address() as AddressInfo).port}/guias`,
+      recibidos,
+      contesta,
+    }
+    const [esperadas, dadas] = [await escenario(real), await escenario(doble())]
+    const [suyas, nuestras] = [normalizar(esperadas), normalizar(dadas)] as [[string, unknown][], [string, unknown][]]
+    for (const [i, esperada] of suyas.entries()) expect.soft(nuestras[i], `step ${esperada[0]}`).toEqual(esperada)
+  })
+
+  it('has the contract’s transitions, and its waits between two attempts', async () => {
+    const { 'x-transiciones': reglas } = readDocument().components.schemas.Estado as {
+      'x-transiciones': { transiciones: Record<Estado, Estado[]> }
+    }
+    const { TRANSITIONS: TRANSICIONES } = await import('../../sdk/pruebas/guias.ts')
+    expect(TRANSICIONES).toEqual(reglas.transiciones)
+    const { RETRY_DELAYS_SECONDS: ESPERAS } = await import('../../sdk/pruebas/deliveries.ts')
+    expect(ESPERAS).toEqual(REINTENTOS.esperas_s)
+  })
+
+  it('answers guides and pages that the contract declares', async () => {
+    const { api } = doble()
+    const guia = await api.guias.crear({ ...SIN_LUGAR, metadatos: { a: 'b' } } as never)
+    const respuestas: [string, unknown][] = [
+      ['Guia', guia],
+      ['GuiaConEventos', await api.guias.obtener(guia.guia)],
+      ['PaginaDeGuias', await api.guias.listar()],
+      ['PaginaDelFlujo', await api.eventos.listar()],
+      ['LoteCreado', await api.guias.crearLote({ guias: [SIN_LUGAR] })],
+      ['WebhookConSecreto', await api.webhooks.crear({ url: 'http://127.0.0.1:4000/' })],
+    ]
+    for (const [nombre, respuesta] of respuestas)
+      expect([nombre, findSchemaFaults(`#/components/schemas/${nombre}`, respuesta)]).toEqual([nombre, undefined])
+  })
+
+  it('says what it does not know, and how to try it', async () => {
+    const error = await doble()
+      .api.cuenta.obtener()
+      .catch((causa) => causa)
+    expect([error.codigo, error.message]).toEqual(['ruta_desconocida', expect.stringContaining('guia_test_')])
+  })
+
+  it('repeats failed webhooks at the times of the service, also while a receiver calls it', async () => {
+    const { api, service: servicio, contesta: suya } = doble()
+    await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/', tipos: ['guia.aceptado'] })
+    suya.status = 500
+    await api.guias.crear(PEDIDO as never)
+    const intentos = async (segundos: number) => {
+      await servicio.avanzar({ segundos })
+      return servicio.envios[0]!.intentos
+    }
+    expect([await intentos(0), await intentos(4), await intentos(1), await intentos(59), await intentos(1)]).toEqual([
+      1, 1, 2, 2, 3,
+    ])
+    suya.status = 204
+    await servicio.avanzar({ dias: 1 })
+    expect(servicio.envios).toMatchObject([{ intentos: 4, estados: [500, 500, 500, 204], entregado: true }])
+
+    // A webhook that is deleted gets nothing more, and the others keep their times.
+    const { webhook } = await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/', tipos: ['guia.cancelado'] })
+    await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/otro', tipos: ['guia.cancelado'] })
+    suya.status = 500
+    await api.guias.cancelar(servicio.envios[0]!.evento.split('_')[1]!)
+    await api.webhooks.eliminar(webhook)
+    await servicio.avanzar({ minutos: 10 })
+    expect(servicio.envios.slice(1).map(({ intentos }) => intentos)).toEqual([1, 4])
+
+    const vistos: string[] = []
+    const otro: ServicioDePruebas = new ServicioDePruebas({
+      async recibir(solicitud) {
+        const { tipo, datos } = (await solicitud.json()) as { tipo: string; datos: { guia: Guia } }
+        vistos.push(tipo)
+        if (tipo === 'guia.aceptado') await otro.cliente().guias.cancelar(datos.guia.guia)
+        return new Response()
+      },
+    })
+    await otro.cliente().webhooks.crear({ url: 'https://tienda.ejemplo.com/' })
+    await otro.cliente().guias.crear(PEDIDO as never)
+    expect(vistos).toEqual(['guia.aceptado', 'guia.cancelado'])
+  })
+})

@@ -1,0 +1,229 @@
+import { execFile } from 'node:child_process'
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type ClavesPublicas, Guias } from '@guias/sdk'
+import { ErrorPrueba, type PruebaPorVerificar, verificarPrueba } from '@guias/sdk/verificar'
+import { CompactSign, compactVerify, createLocalJWKSet } from 'jose'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createDeliveredGuia } from '../archivos/images.ts'
+import { shareEnvironment } from '../environment.ts'
+import { hasta } from '../factories.ts'
+
+const entorno = shareEnvironment()
+let guia: string
+let manifiesto: string
+let claves: ClavesPublicas
+/** Photo, signature and PDF. */
+let archivos: Uint8Array<ArrayBuffer>[]
+
+beforeAll(async () => {
+  const comercio = await entorno.nuevoComercio()
+  guia = (await createDeliveredGuia(entorno, comercio)).guia
+  const prueba = await hasta(async () => {
+    const leida = await comercio.api.guias.pruebaEntrega(guia)
+    return leida.pdf !== null && leida
+  })
+  manifiesto = prueba.manifiesto!
+  claves = await comercio.api.guias.clavesPublicas()
+  archivos = await Promise.all(
+    [prueba.fotos[0]!, prueba.firma!, prueba.pdf!].map(
+      async ({ url }) => new Uint8Array(await (await fetch(url)).arrayBuffer()),
+    ),
+  )
+})
+
+const codigoDe = async (cambios: Partial<Record<keyof PruebaPorVerificar, unknown>>) => {
+  const error = await verificarPrueba({ manifiesto, claves, ...cambios } as PruebaPorVerificar).then(
+    () => 'nothing was thrown',
+    (motivo: unknown) => motivo,
+  )
+  expect(error).toBeInstanceOf(ErrorPrueba)
+  const { codigo, name, message } = error as ErrorPrueba
+  expect([name, message.length > 20]).toEqual(['ErrorPrueba', true])
+  return codigo
+}
+
+/** A manifest that somebody else signed, or that we never would. */
+async function firmado(
+  cambios: { cabecera?: object; contenido?: unknown } = {},
+  { privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject } = generateKeyPairSync('ed25519'),
+) {
+  const clave = { ...(publicKey.export({ format: 'jwk' }) as { kty: string; crv: string; x: string }), kid: 'suya' }
+  const cabecera = { alg: 'EdDSA', kid: 'suya', typ: 'prueba-entrega+jws', ...cambios.cabecera }
+  const parte = (valor: unknown) => Buffer.from(JSON.stringify(valor)).toString('base64url')
+  const contenido = cambios.contenido ?? JSON.parse(Buffer.from(manifiesto.split('.')[1]!, 'base64url').toString())
+  const entrada = `${parte(cabecera)}.${parte(contenido)}`
+  const sello = sign(null, Buffer.from(entrada), privateKey).toString('base64url')
+  return { manifiesto: `${entrada}.${sello}`, claves: { keys: [clave] } }
+}
+
+describe('verificarPrueba()', () => {
+  it('says what was signed, and which file is which', async () => {
+    const {
+      manifiesto: contenido,
+      archivos: suyos,
+      kid,
+    } = await verificarPrueba({ guia, manifiesto, claves, archivos })
+    expect(contenido).toMatchObject({ version: 1, guia, modo: 'test', emisor: entorno.url })
+    expect(suyos.map(({ tipo }) => tipo)).toEqual(['foto', 'firma', 'pdf'])
+    expect(suyos.map(({ sha256 }) => sha256)).toEqual(
+      archivos.map((bytes) => createHash('sha256').update(bytes).digest('hex')),
+    )
+    expect(kid).toBe(claves.keys[0]!.kid)
+    // In any order, in any wrapping, or none at all.
+    const otros = await verificarPrueba({
+      manifiesto,
+      claves,
+      archivos: [archivos[2]!.buffer, Buffer.from(archivos[0]!)],
+    })
+    expect(otros.archivos.map(({ tipo }) => tipo)).toEqual(['pdf', 'foto'])
+    expect((await verificarPrueba({ manifiesto, claves })).archivos).toEqual([])
+    // As others see it.
+    const { payload } = await compactVerify(manifiesto, createLocalJWKSet(claves as never))
+    expect(JSON.parse(Buffer.from(payload).toString())).toEqual(contenido)
+  })
+
+  it('needs no network, and nothing beside its package', async () => {
+    vi.stubGlobal('fetch', () => {
+      throw new Error('offline')
+    })
+    await verificarPrueba({ manifiesto, claves, archivos })
+    vi.unstubAllGlobals()
+    // The built package, in a process of its own; CommonJS too.
+    const codigo = `const { verificarPrueba } = require('@guias/sdk/verificar')
+      verificarPrueba(${JSON.stringify({ manifiesto, claves })}).then(({ manifiesto }) => console.log(manifiesto.guia))`
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', codigo])
+    expect(stdout.trim()).toBe(guia)
+  })
+
+  it('refuses the manifest with any one character changed, taken away or added', async () => {
+    const vistos = new Map<string, number>()
+    for (let i = 0; i < manifiesto.length; i++) {
+      // The neighbour in the alphabet differs in the last bit: at the end of a part that bit may mean nothing.
+      const letra = manifiesto[i]!
+      const ABECEDARIO = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+      const otra = letra === '.' ? 'A' : ABECEDARIO[ABECEDARIO.indexOf(letra) ^ 1]!
+      const codigo = await codigoDe({ manifiesto: manifiesto.slice(0, i) + otra + manifiesto.slice(i + 1) })
+      vistos.set(codigo, (vistos.get(codigo) ?? 0) + 1)
+      if (i % 7 === 0) await codigoDe({ manifiesto: manifiesto.slice(0, i) + manifiesto.slice(i + 1) })
+    }
+    expect([...vistos.values()].reduce((a, b) => a + b)).toBe(manifiesto.length)
+    expect(vistos.get('firma')).toBeGreaterThan(500)
+    for (const mas of ['=', '==', ' ', '\n', 'A', '.', '.AAAA']) await codigoDe({ manifiesto: manifiesto + mas })
+    for (const mas of [' ', '\uFEFF', 'A', '.']) await codigoDe({ manifiesto: mas + manifiesto })
+  })
+
+  it('refuses files that were altered, cut, or are another proof’s', async () => {
+    for (const [i, bytes] of archivos.entries()) {
+      for (const donde of [0, bytes.length >> 1, bytes.length - 1]) {
+        const otro = bytes.slice()
+        otro[donde]! ^= 1
+        const todos = archivos.with(i, otro)
+        expect(await codigoDe({ archivos: todos })).toBe('archivo')
+      }
+      expect(await codigoDe({ archivos: [bytes.slice(0, -1)] })).toBe('archivo')
+      expect(await codigoDe({ archivos: [Buffer.concat([bytes, Buffer.from('\n')])] })).toBe('archivo')
+    }
+    for (const nada of [new Uint8Array(), 'texto', null, {}])
+      expect(await codigoDe({ archivos: [nada] })).toBe('archivo')
+    expect(await codigoDe({ guia: '000000000000' })).toBe('guia')
+  })
+
+  it('believes no key but the ones it is given', async () => {
+    const ajeno = await firmado()
+    // What they signed is good for their key and for no other.
+    expect((await verificarPrueba(ajeno)).manifiesto.guia).toBe(guia)
+    expect(await codigoDe({ manifiesto: ajeno.manifiesto })).toBe('clave_desconocida')
+    expect(await codigoDe({ claves: ajeno.claves })).toBe('clave_desconocida')
+    const [suya] = ajeno.claves.keys
+    const { kid } = claves.keys[0]!
+    expect(await codigoDe({ claves: { keys: [{ ...suya, kid }] } })).toBe('firma')
+    expect(await codigoDe({ ...(await firmado({ cabecera: { kid } })), claves })).toBe('firma')
+    for (const malas of [undefined, null, {}, [], 'x', { keys: {} }])
+      expect(await codigoDe({ claves: malas })).toBe('claves')
+    for (const mala of [
+      { kty: 'EC' },
+      { crv: 'X25519' },
+      { crv: 'Ed448' },
+      { x: 'AAAA' },
+      { x: 7 },
+      { x: `${claves.keys[0]!.x}=` },
+    ])
+      expect(await codigoDe({ claves: { keys: [{ ...claves.keys[0], ...mala }] } })).toBe('claves')
+    expect(await codigoDe({ claves: { keys: [null, 'x'] } })).toBe('clave_desconocida')
+  })
+
+  it('lets the manifest choose neither algorithm nor meaning', async () => {
+    for (const cabecera of [
+      ...['none', 'None', 'HS256', 'RS256', 'ES256', 'Ed448', 'EDDSA', '', null, 7, undefined].map((alg) => ({ alg })),
+      ...['JWT', 'prueba-entrega+jwt', '', null, undefined].map((typ) => ({ typ })),
+      { crit: ['b64'], b64: false },
+    ])
+      expect([cabecera, await codigoDe(await firmado({ cabecera }))]).toEqual([cabecera, 'algoritmo'])
+    // The public key as the secret of an HMAC: the oldest of these tricks.
+    const secreto = Buffer.from(claves.keys[0]!.x, 'base64url')
+    const hmac = await new CompactSign(Buffer.from(manifiesto.split('.')[1]!, 'base64url'))
+      .setProtectedHeader({ alg: 'HS256', kid: claves.keys[0]!.kid, typ: 'prueba-entrega+jws' })
+      .sign(secreto)
+    expect(await codigoDe({ manifiesto: hmac })).toBe('algoritmo')
+    const [cabeza, cuerpo] = manifiesto.split('.')
+    expect(await codigoDe({ manifiesto: `${cabeza}.${cuerpo}.` })).toBe('manifiesto_ilegible')
+    expect(await codigoDe({ manifiesto: `${cabeza}.${cuerpo}.${'A'.repeat(86)}` })).toBe('firma')
+    for (const kid of [undefined, '', 7, null])
+      expect(await codigoDe(await firmado({ cabecera: { kid } }))).toBe('manifiesto_ilegible')
+    // The newer name of the same algorithm is good, so that the service may go over to it.
+    await verificarPrueba(await firmado({ cabecera: { alg: 'Ed25519' } }))
+  })
+
+  it('knows what is no manifest', async () => {
+    const bueno = JSON.parse(Buffer.from(manifiesto.split('.')[1]!, 'base64url').toString())
+    for (const contenido of [
+      null,
+      [],
+      'texto',
+      {},
+      { ...bueno, version: 2 },
+      { ...bueno, guia: 7 },
+      { ...bueno, archivos: null },
+      { ...bueno, archivos: [null] },
+      { ...bueno, archivos: [{ ...bueno.archivos[0], sha256: null }] },
+    ])
+      expect([contenido, await codigoDe(await firmado({ contenido: contenido ?? 'null' }))]).toEqual([
+        contenido,
+        'contenido',
+      ])
+    // It may grow.
+    await verificarPrueba(await firmado({ contenido: { ...bueno, nuevo: true } }))
+    for (const mal of [null, undefined, 7, '', 'x', 'a.b', 'a.b.c', '..', '{}'])
+      expect([mal, await codigoDe({ manifiesto: mal })]).toEqual([mal, 'manifiesto_ilegible'])
+  })
+
+  it('says what the environment lacks', async () => {
+    const { subtle } = globalThis.crypto
+    vi.stubGlobal('crypto', {})
+    expect(await codigoDe({})).toBe('entorno')
+    vi.stubGlobal('crypto', {
+      subtle: { importKey: () => Promise.reject(new DOMException('Unrecognized name', 'NotSupportedError')) },
+    })
+    expect(await codigoDe({})).toBe('entorno')
+    vi.unstubAllGlobals()
+    expect(globalThis.crypto.subtle).toBe(subtle)
+  })
+})
+
+describe('api.guias.clavesPublicas()', () => {
+  it('asks for them without the key', async () => {
+    const pedidas: [string, unknown][] = []
+    const api = new Guias({
+      llave: 'guia_test_secreta',
+      baseUrl: entorno.url,
+      fetch: (url, init) => {
+        pedidas.push([url, init.headers])
+        return fetch(url, init)
+      },
+    })
+    expect(await api.guias.clavesPublicas()).toEqual(claves)
+    expect(pedidas.map(([url]) => url)).toEqual([`${entorno.url}/.well-known/jwks.json`])
+    expect(JSON.stringify(pedidas)).not.toContain('secreta')
+  })
+})

@@ -1,0 +1,379 @@
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
+import { createContext, runInContext } from 'node:vm'
+import { type CabecerasRecibidas, ErrorFirma, ErrorGuias, firmarWebhook, verificarWebhook } from '@guias/sdk'
+import fc from 'fast-check'
+import { Webhook as Estandar } from 'standardwebhooks'
+import { Webhook as Svix } from 'svix'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { falla } from './server.ts'
+import { AVISO, ahora, cabeceras, ID, mac, motivo, OTHER_SECRETO, SECRETO, SIGNED_BODY } from './signatures.ts'
+
+const raiz = new URL('../../', import.meta.url)
+
+// The second stands still: what is as old as is allowed doesn't grow older while it is looked at.
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: ahora() * 1000 })
+})
+afterAll(() => {
+  vi.useRealTimers()
+})
+
+describe('the signature', () => {
+  it('gives what was sent, as text, Buffer, part of a buffer, ArrayBuffer', async () => {
+    const bytes = Buffer.from(SIGNED_BODY)
+    const holgado = Buffer.concat([Buffer.from('xxx'), bytes, Buffer.from('xxx')])
+    const suelto = new Uint8Array(bytes).buffer
+    for (const cuerpo of [SIGNED_BODY, bytes, holgado.subarray(3, -3), new Uint8Array(suelto), suelto]) {
+      expect(await verificarWebhook(cuerpo, cabeceras(), SECRETO)).toEqual(AVISO)
+      expect((await firmarWebhook(cuerpo, { id: ID, timestamp: 7, secreto: SECRETO }))['webhook-signature']).toBe(
+        mac(SECRETO, ID, 7, SIGNED_BODY),
+      )
+    }
+  })
+
+  it('is taken of the bytes at the call: the caller may use its buffer again', async () => {
+    const bytes = Buffer.from(SIGNED_BODY)
+    const pedir = verificarWebhook(bytes, cabeceras(), SECRETO)
+    bytes.fill(0)
+    expect(await pedir).toEqual(AVISO)
+  })
+
+  const llave = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((b) => `whsec_${Buffer.from(b).toString('base64')}`)
+  const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,40}$/)
+  const datos = fc.record({ tipo: fc.string({ unit: 'grapheme' }), datos: fc.jsonValue() })
+
+  it('agrees with standardwebhooks and svix: what they sign is accepted here, what is signed here they accept', async () => {
+    await fc.assert(
+      fc.asyncProperty(llave, id, datos, fc.integer({ min: -290, max: 290 }), async (secreto, id, datos, hace) => {
+        const cuerpo = JSON.stringify(datos)
+        const timestamp = ahora() - hace
+        const propias = await firmarWebhook(cuerpo, { id, timestamp, secreto })
+        for (const Otra of [Estandar, Svix]) {
+          const otra = new Otra(secreto)
+          expect(otra.sign(id, new Date(timestamp * 1000), cuerpo)).toBe(propias['webhook-signature'])
+          expect(otra.verify(cuerpo, propias)).toEqual(JSON.parse(cuerpo))
+        }
+        expect(await verificarWebhook(cuerpo, propias, secreto)).toEqual(JSON.parse(cuerpo))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('agrees with them about what is not to be accepted', async () => {
+    const unos = fc.constantFrom(SECRETO, OTHER_SECRETO)
+    const firma = fc.constantFrom('buena', 'de otro', 'v1a', 'sin versión', 'vacía', 'cortada', 'basura')
+    await fc.assert(
+      fc.asyncProperty(
+        unos,
+        fc.array(firma, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: -400, max: 400 }),
+        fc.boolean(),
+        async (secreto, firmas, hace, alterado) => {
+          const timestamp = ahora() - hace
+          const buena = mac(secreto, ID, timestamp, SIGNED_BODY)
+          const como: Record<string, string> = {
+            buena,
+            'de otro': mac(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, ID, timestamp, SIGNED_BODY),
+            v1a: buena.replace('v1,', 'v1a,'),
+            'sin versión': buena.slice(3),
+            vacía: 'v1,',
+            cortada: buena.slice(0, -2),
+            basura: 'v1,ñ=,=',
+          }
+          const todas = cabeceras({ 'webhook-signature': firmas.map((f) => como[f]).join(' ') }, timestamp)
+          const cuerpo = alterado ? SIGNED_BODY.replace('entregado', 'devuelto!') : SIGNED_BODY
+          const acepta = async (hacer: () => unknown) => {
+            try {
+              await hacer()
+              return true
+            } catch {
+              return false
+            }
+          }
+          const nuestro = await acepta(() => verificarWebhook(cuerpo, todas, secreto))
+          expect(nuestro).toBe(await acepta(() => new Estandar(secreto).verify(cuerpo, todas)))
+          expect(nuestro).toBe(await acepta(() => new Svix(secreto).verify(cuerpo, todas)))
+          expect(nuestro).toBe(firmas.includes('buena') && Math.abs(hace) <= 300 && !alterado)
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  it('fails with one bit of the body changed, wherever', async () => {
+    const buenas = cabeceras()
+    const bytes = Buffer.from(SIGNED_BODY)
+    for (let i = 0; i < bytes.length; i++) {
+      const alterado = Buffer.from(bytes)
+      alterado[i]! ^= 1 << (i % 8)
+      expect(await motivo(alterado, buenas, SECRETO), `byte ${i}`).toBe('firma')
+    }
+    for (const otro of [bytes.subarray(1), bytes.subarray(0, -1), Buffer.concat([bytes, Buffer.from(' ')])]) {
+      expect(await motivo(otro, buenas, SECRETO)).toBe('firma')
+    }
+  })
+
+  it('fails with one character of the signature, the id or the time changed, wherever', async () => {
+    const timestamp = ahora() - 10
+    const buenas = cabeceras({}, timestamp)
+    for (const nombre of ['webhook-signature', 'webhook-id', 'webhook-timestamp'] as const) {
+      for (let i = 0; i < buenas[nombre].length; i++) {
+        const letra = buenas[nombre][i] as string
+        // Also the last character before `=`, of whose bits base64 ignores two.
+        const otra = /\d/.test(letra) ? String((Number(letra) + 1) % 10) : letra === 'B' ? 'A' : 'B'
+        const alterada = buenas[nombre].slice(0, i) + otra + buenas[nombre].slice(i + 1)
+        expect(['firma', 'marca_de_tiempo']).toContain(
+          await motivo(SIGNED_BODY, { ...buenas, [nombre]: alterada }, SECRETO),
+        )
+      }
+    }
+    const canonica = buenas['webhook-signature']
+    for (const otra of [
+      `${canonica}=`,
+      canonica.slice(0, -1),
+      canonica.replace(/\+/g, '-').replace(/\//g, '_').slice(0, -1),
+      `${canonica},`,
+    ]) {
+      expect(await motivo(SIGNED_BODY, { ...buenas, 'webhook-signature': otra }, SECRETO)).toBe('firma')
+    }
+  })
+
+  it('may be one of several, and only of version v1', async () => {
+    const timestamp = ahora()
+    const con = (firma: string) => cabeceras({ 'webhook-signature': firma }, timestamp)
+    const [buena, ajena] = [mac(SECRETO, ID, timestamp, SIGNED_BODY), mac(OTHER_SECRETO, ID, timestamp, SIGNED_BODY)]
+    for (const firma of [
+      `${ajena} ${buena}`,
+      `${buena} ${ajena}`,
+      `v1a,xyz ${buena}`,
+      `${buena}  v2,x`,
+      `${ajena}, ${buena}`,
+      `${buena}, ${ajena}`,
+    ]) {
+      expect(await verificarWebhook(SIGNED_BODY, con(firma), SECRETO), firma).toEqual(AVISO)
+    }
+    const solos = ['v1a,', 'v2,', 'V1,', 'v1', '', ',', 'v1=', 'v1,v1,'].map((v) => buena.replace('v1,', v))
+    for (const firma of [ajena, ...solos, ' '])
+      expect(await motivo(SIGNED_BODY, con(firma), SECRETO), firma).toBe('firma')
+  })
+
+  it('takes several secrets, and signs with several, as in a rotation', async () => {
+    expect(await verificarWebhook(SIGNED_BODY, cabeceras(), [OTHER_SECRETO, SECRETO])).toEqual(AVISO)
+    expect(await verificarWebhook(SIGNED_BODY, cabeceras(), [` ${SECRETO}\n`])).toEqual(AVISO)
+    expect(await motivo(SIGNED_BODY, cabeceras(), OTHER_SECRETO)).toBe('firma')
+    const dos = await firmarWebhook(SIGNED_BODY, { id: ID, secreto: [OTHER_SECRETO, SECRETO] })
+    expect(dos['webhook-signature'].split(' ')).toHaveLength(2)
+    for (const secreto of [SECRETO, OTHER_SECRETO]) {
+      expect(await verificarWebhook(SIGNED_BODY, dos, secreto)).toEqual(AVISO)
+      expect(new Estandar(secreto).verify(SIGNED_BODY, dos)).toEqual(AVISO)
+    }
+  })
+})
+
+describe('the time', () => {
+  it('may differ by 300 s either way, or by what is said', async () => {
+    const t = 1_795_187_045
+    const con = (segundos: number, opciones = {}) =>
+      [SIGNED_BODY, cabeceras({}, t), SECRETO, { ahora: new Date((t + segundos) * 1000), ...opciones }] as const
+    for (const segundos of [-300, -1, 0, 1, 300]) expect(await verificarWebhook(...con(segundos))).toEqual(AVISO)
+    for (const segundos of [-301, 301, 86_400]) expect(await motivo(...con(segundos))).toBe('marca_de_tiempo')
+    expect(await verificarWebhook(...con(1000, { toleranciaSegundos: 1000 }))).toEqual(AVISO)
+    expect(await verificarWebhook(...con(1e9, { toleranciaSegundos: Infinity }))).toEqual(AVISO)
+    expect(await verificarWebhook(...con(0, { toleranciaSegundos: 0 }))).toEqual(AVISO)
+    expect(await motivo(...con(1, { toleranciaSegundos: 0 }))).toBe('marca_de_tiempo')
+    expect((await falla<ErrorFirma>(verificarWebhook(...con(600)))).message).toContain('hace 600 s')
+    expect((await falla<ErrorFirma>(verificarWebhook(...con(-600)))).message).toContain('600 s en el futuro')
+  })
+
+  it.each([
+    '1795187045.5',
+    '1.8e9',
+    ' 1795187045',
+    '-1795187045',
+    '+1795187045',
+    '0x6B00B0E5',
+    '01795187045',
+    'hoy',
+    '1795187045123456',
+    'NaN',
+    '1795187045, 1795187045',
+  ])('is a whole number of seconds, not %j', async (timestamp) => {
+    const opciones = { toleranciaSegundos: Infinity }
+    expect(await motivo(SIGNED_BODY, cabeceras({}, timestamp), SECRETO, opciones)).toBe('marca_de_tiempo')
+  })
+
+  it('never passes because an option is not one', async () => {
+    for (const opciones of [
+      { toleranciaSegundos: Number.NaN },
+      { toleranciaSegundos: -1 },
+      { toleranciaSegundos: 'mucho' as never },
+      { ahora: new Date('nunca') },
+    ]) {
+      const error = await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, cabeceras(), SECRETO, opciones))
+      expect(error).toBeInstanceOf(ErrorGuias)
+      expect(error).not.toBeInstanceOf(ErrorFirma)
+    }
+  })
+})
+
+describe('the headers', () => {
+  const buenas = cabeceras()
+  const { 'webhook-id': wid, 'webhook-timestamp': wts, 'webhook-signature': wsig } = buenas
+  const pares = Object.entries(buenas) as [string, string][]
+  it.each<[string, CabecerasRecibidas]>([
+    ['Headers', new Headers(buenas)],
+    ['a Map', new Map(pares)],
+    ['pairs', pares],
+    ['another case', { 'Webhook-Id': wid, 'WEBHOOK-TIMESTAMP': wts, 'webhook-Signature': wsig }],
+    ['lists, as in Lambda', { 'webhook-id': [wid], 'webhook-timestamp': [wts], 'webhook-signature': ['v1,x', wsig] }],
+    ['others that are undefined', { ...buenas, host: undefined, 'set-cookie': ['a', 'b'] }],
+    ['no prototype', Object.assign(Object.create(null), buenas)],
+    ['pairs of a signature that came twice', [...pares, ['Webhook-Signature', 'v1,x']]],
+  ])('come as %s', async (_, como) => {
+    expect(await verificarWebhook(SIGNED_BODY, como, SECRETO)).toEqual(AVISO)
+  })
+
+  it('come as node:http gives them', async () => {
+    const llegadas = await new Promise<IncomingMessage>((listo) => {
+      const servidor = createServer((req, res) => {
+        listo(req)
+        res.end(() => servidor.close())
+      }).listen(0, '127.0.0.1', () => {
+        const { port } = servidor.address() as AddressInfo
+        request({
+          port,
+          host: '127.0.0.1',
+          method: 'POST',
+          headers: { ...buenas, 'webhook-signature': ['v1,x', wsig] },
+        }).end()
+      })
+    })
+    expect(await verificarWebhook(SIGNED_BODY, llegadas.headers, SECRETO)).toEqual(AVISO)
+  })
+
+  it.each(Object.keys(buenas))('fail without %s', async (nombre) => {
+    for (const valor of [undefined, '']) {
+      const error = await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...buenas, [nombre]: valor }, SECRETO))
+      expect([error.motivo, error.message.includes(nombre)]).toEqual(['cabecera_ausente', true])
+    }
+  })
+
+  it('fail when there are none, or an id came twice', async () => {
+    for (const nada of [{}, [], new Headers(), undefined, null, 'webhook-id', 7, [['a']]]) {
+      expect(await motivo(SIGNED_BODY, nada as never, SECRETO)).toBe('cabecera_ausente')
+    }
+    expect(await motivo(SIGNED_BODY, [...pares, ['webhook-id', ID]], SECRETO)).toBe('firma')
+    expect(await motivo(SIGNED_BODY, [...pares, ['webhook-timestamp', wts]], SECRETO)).toBe('marca_de_tiempo')
+  })
+})
+
+describe('the body and the secret', () => {
+  it.each<[string, unknown, string]>([
+    ['an object, as express.json() gives it', AVISO, 'ya leído'],
+    ['an empty object, as express.raw() gives it for another type', {}, 'ya leído'],
+    ['a list', [AVISO], 'ya leído'],
+    ['an object made text', String(AVISO), 'ya leído'],
+    ['nothing', undefined, 'no llegó'],
+    ['null', null, 'no llegó'],
+  ])('%s is told from a wrong signature', async (_, cuerpo, dice) => {
+    for (const hacer of [
+      () => verificarWebhook(cuerpo as never, cabeceras(), SECRETO),
+      () => firmarWebhook(cuerpo as never, { id: ID, secreto: SECRETO }),
+    ]) {
+      const error = await falla<ErrorFirma>(hacer())
+      expect([error.name, error.motivo]).toEqual(['ErrorFirma', 'cuerpo'])
+      expect(error.message).toContain(dice)
+      expect(error.message).toContain('express.raw')
+    }
+  })
+
+  it('written anew from what was parsed is another body, and the message says so', async () => {
+    const error = await falla<ErrorFirma>(verificarWebhook(JSON.stringify(AVISO, null, 2), cabeceras(), SECRETO))
+    expect(error.motivo).toBe('firma')
+    expect(error.message).toContain('JSON.stringify')
+  })
+
+  it.each<[string, Uint8Array | string]>([
+    ['no JSON', 'hola'],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['without tipo', '{"id":"evt_1"}'],
+    ['bytes that are no UTF-8', Buffer.concat([Buffer.from('{"tipo":"'), Buffer.of(0xff), Buffer.from('"}')])],
+  ])('well signed, but %s', async (_, cuerpo) => {
+    const firmadas = await firmarWebhook(cuerpo, { id: ID, secreto: SECRETO })
+    expect(await motivo(cuerpo, firmadas, SECRETO)).toBe('cuerpo')
+  })
+
+  it.each<[string, unknown]>([
+    ['missing', undefined],
+    ['empty', ''],
+    ['a list of none', []],
+    ['a list with a gap', [SECRETO, undefined]],
+    ['an API key', 'guia_live_abcdefghijklmnopqrstuvwxyz'],
+    ['without its prefix', SECRETO.slice(6)],
+    ['with another prefix', `llave_${SECRETO.slice(6)}`],
+    ['in quotes', `"${SECRETO}"`],
+    ['cut short', SECRETO.slice(0, 30)],
+    ['not base64', 'whsec_ñandú ñandú ñandú ñandú ñandú ñandú'],
+    ['too long', `whsec_${Buffer.alloc(65).toString('base64')}`],
+    ['a number', 7],
+  ])('a secret that is %s is told from a wrong signature, and not shown', async (_, secreto) => {
+    for (const hacer of [
+      () => verificarWebhook(SIGNED_BODY, cabeceras(), secreto as never),
+      () => firmarWebhook(SIGNED_BODY, { id: ID, secreto: secreto as never }),
+    ]) {
+      const error = await falla<ErrorFirma>(hacer())
+      expect([error.name, error.motivo]).toEqual(['ErrorFirma', 'secreto'])
+      if (typeof secreto === 'string' && secreto) expect(inspect(error)).not.toContain(secreto.replace(/^"?whsec_/, ''))
+    }
+  })
+
+  it('signs only what can be sent', async () => {
+    for (const mal of [
+      { id: '' },
+      { id: 'a b' },
+      { id: 'ñ' },
+      { id: 7 as never },
+      { timestamp: 1.5 },
+      { timestamp: -1 },
+      { timestamp: Number.NaN },
+    ]) {
+      expect(await falla(firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO, ...mal }))).toMatchObject({
+        name: 'ErrorGuias',
+      })
+    }
+    expect((await firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO }))['webhook-timestamp']).toBe(`${ahora()}`)
+  })
+})
+
+describe('where it runs', () => {
+  it('verifies with nothing but what the web has, in another realm', async () => {
+    const codigo = await readFile(new URL('sdk/dist/index.cjs', raiz), 'utf8')
+    const { crypto, TextEncoder, TextDecoder, atob, btoa, Headers, URL: Url, Request, Response } = globalThis
+    const module = { exports: {} as typeof import('@guias/sdk') }
+    const web = { crypto, TextEncoder, TextDecoder, atob, btoa, Headers, URL: Url, Request, Response, module }
+    runInContext(`((exports) => {${codigo}\n})(module.exports)`, createContext(web))
+    const firmadas = await module.exports.firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO })
+    for (const cuerpo of [SIGNED_BODY, Buffer.from(SIGNED_BODY), new Uint8Array(Buffer.from(SIGNED_BODY)).buffer]) {
+      expect(JSON.stringify(await module.exports.verificarWebhook(cuerpo, new Headers(firmadas), [SECRETO]))).toBe(
+        SIGNED_BODY,
+      )
+    }
+  })
+
+  it('says so where there is no WebCrypto', async () => {
+    const antes = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor
+    Object.defineProperty(globalThis, 'crypto', { value: undefined, configurable: true })
+    try {
+      expect((await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, cabeceras(), SECRETO))).message).toContain(
+        'WebCrypto',
+      )
+    } finally {
+      Object.defineProperty(globalThis, 'crypto', antes)
+    }
+  })
+})

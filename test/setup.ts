@@ -1,0 +1,101 @@
+import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { freemem, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import type { TestProject } from 'vitest/node'
+import { findBrowser, findHeadlessBrowser } from '../scripts/browser.ts'
+import { acquirePostgres } from '../server/data/embedded/embedded.ts'
+import { prepareDatabase } from '../server/startup/migrations.ts'
+import { createQueues } from '../server/startup/workers.ts'
+import { closeClusterDatabase, createClusterDatabase, findNodes, removeLeftovers } from './citus.ts'
+import { startPooler } from './pooler.ts'
+import { TEMPLATE_DATABASE } from './template.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Connection to the server's `postgres` database; on Citus the coordinator's. */
+    postgres: string
+    /** With `CITUS_URL`, of every node, the coordinator's first. */
+    nodos: readonly string[] | undefined
+    /** Folder of the run: which answers were seen, and the files of every service. */
+    carpeta: string
+    /** The same through PgBouncer, with `PGBOUNCER=1`: every service of the tests then goes through it. */
+    pooler: string | undefined
+    /** Program of a browser of Chromium's kind. */
+    navegador: string | undefined
+    /** The same without a camera, where a build exists that needs less of the processor. */
+    navegadorSinCamara: string | undefined
+  }
+}
+
+/** Free memory that a run needs in a file system of memory, in bytes. */
+const MEMORY_FREE_BYTES = 6 * 2 ** 30
+
+/**
+ * Returns the folder for the files of a run: in memory where Linux has room for it. Each test file makes and drops a
+ * database of 350 files, and ext4 searches long for a free inode after so many were deleted.
+ */
+async function chooseTempFolder(): Promise<string> {
+  const memoria = '/dev/shm'
+  const freeBytes = await statfs(memoria).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  )
+  return freeBytes >= MEMORY_FREE_BYTES && freemem() >= MEMORY_FREE_BYTES ? memoria : tmpdir()
+}
+
+export default async function prepareTestRun(proyecto: TestProject) {
+  const browserPath = findBrowser()
+  if (!browserPath) {
+    const falta = 'No browser was found: the pages, /docs and the SDK in a page are NOT tested. CHROMIUM names one.'
+    if (process.env.CI) throw new Error(falta)
+    console.warn(`\n*** ${falta} ***\n`)
+  }
+  proyecto.provide('navegador', browserPath)
+  proyecto.provide('navegadorSinCamara', findHeadlessBrowser() ?? browserPath)
+  const folder = await mkdtemp(join(await chooseTempFolder(), 'guias-test-'))
+  await chmod(folder, 0o755) // or root's PostgreSQL would keep its data elsewhere
+  const flags = [
+    'fsync=off',
+    'synchronous_commit=off',
+    'full_page_writes=off',
+    'max_connections=300',
+    // A test that hangs with a transaction open would hold back the feeds of all other tests.
+    'idle_in_transaction_session_timeout=60s',
+  ].flatMap((flag) => ['-c', flag])
+  const { CITUS_URL, POSTGRES_URL } = process.env
+  const nodos = CITUS_URL ? await findNodes(CITUS_URL) : undefined
+  const foreignUrl = nodos?.[0] ?? POSTGRES_URL
+  const postgresServer = foreignUrl
+    ? { superuserUrl: foreignUrl, release: () => removeLeftovers(nodos ?? [foreignUrl], TEMPLATE_DATABASE) }
+    : await acquirePostgres({ dataDir: folder, exclusive: false, flags })
+  const en = (base: string) => {
+    const url = new URL(postgresServer.superuserUrl)
+    url.pathname = `/${base}`
+    return url.href
+  }
+  const admin = new pg.Client({ connectionString: en('postgres') })
+  await admin.connect()
+  if (nodos) await createClusterDatabase(nodos, TEMPLATE_DATABASE)
+  else await admin.query(`create database ${TEMPLATE_DATABASE}`)
+  const { engine: backend } = await prepareDatabase(en(TEMPLATE_DATABASE))
+  const boss = new PgBoss({ connectionString: en(TEMPLATE_DATABASE), backend, supervise: false, schedule: false })
+  await boss.start()
+  await createQueues(boss)
+  await boss.stop({ graceful: false })
+  await admin.end()
+  if (nodos) await closeClusterDatabase(nodos, TEMPLATE_DATABASE)
+
+  const pooler = process.env.PGBOUNCER ? await startPooler(en('postgres')) : undefined
+  proyecto.provide('postgres', en('postgres'))
+  proyecto.provide('nodos', nodos)
+  proyecto.provide('pooler', pooler?.url(en('postgres')))
+  proyecto.provide('carpeta', folder)
+  process.env.GUIAS_CARPETA = folder
+  return async () => {
+    await pooler?.bajar()
+    await postgresServer.release()
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,323 @@
+// The embedded default where other machines reach it: behind real reverse proxies of this machine, and configured so.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { explainShutdown } from '../../server/startup/explainShutdown.ts'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { HAS_CADDY } from '../deployment/proxy.ts'
+import { MASTER_KEY as CLAVE } from '../environment.ts'
+import { buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import { findFreePort } from '../ports.ts'
+import { listo, probeUrl, requestSeparately, type TestProcess, useProcesses } from '../processes.ts'
+
+interface Demo {
+  comercio: string
+  llave: string
+  llave_operaciones: string
+  codigo_repartidor: string
+}
+
+const procesos = useProcesses()
+const dataDir = procesos.nextFolder()
+const cerrar: (() => unknown)[] = []
+afterAll(async () => {
+  for (const uno of cerrar.reverse()) await uno()
+})
+
+const DE_PRUEBA = '+50231481676'
+const REAL = '+50255559876'
+/** As the mailbox writes it. */
+const escrito = (telefono: string) => `${telefono.slice(4, 8)} ${telefono.slice(8)}`
+const LOCAL = 'http://127.0.0.1:9/avisos'
+const NO_VALE = /es de demostración y solo vale en la propia máquina del servicio/
+let proceso: TestProcess
+let url: string
+let demo: Demo
+/** Keys that somebody made for the demo merchant. */
+let propias: { test: string; live: string }
+/** The cookie of a session that was opened on this machine. */
+let sesion: string
+
+async function iniciar(env: Record<string, string> = {}) {
+  proceso = procesos.iniciar({ DATA_DIR: dataDir, PORT: new URL(url).port, MAP_TILES_URL: 'none', ...env })
+  await hasta(async () => (await probeUrl(`${url}/readyz`))?.status === 200 || proceso.fin)
+  await listo(proceso)
+}
+async function detener() {
+  proceso.signalAll('SIGTERM')
+  await proceso.waitForEnd()
+}
+const leerDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
+
+const entrar = (base: string, cabeceras: Record<string, string> = {}) =>
+  requestSeparately(`${base}/repartidor/v1/sesion`, {
+    method: 'POST',
+    cuerpo: { codigo: demo.codigo_repartidor },
+    cabeceras: { Origin: url, ...cabeceras },
+  })
+const registrar = (base: string, llave: string, cabeceras: Record<string, string> = {}) =>
+  requestSeparately(`${base}/api/v1/webhooks`, {
+    method: 'POST',
+    llave,
+    cuerpo: { url: `${LOCAL}/${Math.random()}` },
+    cabeceras,
+  })
+
+/** What whoever asks that address finds of what is for this machine alone; `propia` is a key that isn't the demo's. */
+async function buscar(base: string, cabeceras: Record<string, string> = {}, cookie = sesion) {
+  const con = { cabeceras }
+  const buzon = await requestSeparately(`${base}/buzon`, con)
+  expect(buzon.texto).not.toContain(escrito(REAL))
+  return {
+    buzon: buzon.status,
+    telefonos: buzon.texto.includes(escrito(DE_PRUEBA)),
+    llave: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: demo.llave })).status,
+    operador: (await requestSeparately(`${base}/operaciones/v1/comercios`, { ...con, llave: demo.llave_operaciones }))
+      .status,
+    codigo: (await entrar(base, cabeceras)).status,
+    sesion: (await requestSeparately(`${base}/repartidor/v1/sesion`, { cabeceras: { ...cabeceras, Cookie: cookie } }))
+      .status,
+    webhook: (await registrar(base, propias.test, cabeceras)).status,
+    propia: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: propias.live })).status,
+  }
+}
+const ABIERTO = {
+  buzon: 200,
+  telefonos: true,
+  llave: 200,
+  operador: 200,
+  codigo: 201,
+  sesion: 200,
+  webhook: 201,
+  propia: 200,
+}
+const CERRADO = {
+  buzon: 404,
+  telefonos: false,
+  llave: 401,
+  operador: 401,
+  codigo: 401,
+  sesion: 401,
+  webhook: 422,
+  propia: 200,
+}
+
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await findFreePort()}`
+  await iniciar()
+  demo = JSON.parse(leerDemo())
+  const env = { DATA_DIR: dataDir }
+  const crear = async (modo: string) => {
+    const orden = ['llaves', 'crear', '--comercio', demo.comercio, '--modo', modo, '--json']
+    return JSON.parse((await procesos.admin(orden, env)).output).llave as string
+  }
+  propias = { test: await crear('test'), live: await crear('live') }
+  for (const [llave, telefono] of [
+    [propias.test, DE_PRUEBA],
+    [propias.live, REAL],
+  ] as const) {
+    const creada = await requestSeparately(`${url}/api/v1/guias`, {
+      method: 'POST',
+      llave,
+      cuerpo: buildGuiaWithoutDestino({ telefono }),
+    })
+    expect(creada.status).toBe(201)
+  }
+  await hasta(async () => (await requestSeparately(`${url}/buzon`)).texto.includes(escrito(DE_PRUEBA)))
+  const abierta = await entrar(url)
+  sesion = [abierta.cabeceras['set-cookie']].flat()[0]!.split(';')[0]!
+})
+
+describe('on this machine alone', () => {
+  it('everything is as the README says, and the mailbox shows no live message', async () => {
+    expect(await buscar(url)).toEqual(ABIERTO)
+    expect(proceso.output).toContain(demo.llave)
+    expect(proceso.output).not.toContain('Apagado')
+    const { cuerpo } = await requestSeparately(`${url}/api/v1/guias`, { llave: propias.live })
+    expect(cuerpo.datos[0]).toMatchObject({ telefono: REAL, advertencias: [{ codigo: 'sin_mensajeria' }] })
+  })
+})
+
+/** A reverse proxy that asks by the service's own name, as most do unless told otherwise, and says for whom. */
+async function ponerProxy(poner: (quien: string) => Record<string, string>): Promise<string> {
+  const proxy = createServer((req, res) => {
+    const { method, headers } = req
+    const quien = req.socket.remoteAddress ?? ''
+    const dentro = request(url + req.url, {
+      method: method!,
+      headers: { ...headers, host: new URL(url).host, ...poner(quien) },
+    })
+    dentro.once('response', (de) => de.pipe(res.writeHead(de.statusCode!, de.headers)))
+    dentro.once('error', () => res.destroy())
+    req.pipe(dentro)
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  cerrar.push(() => proxy.close().closeAllConnections())
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+describe('behind a proxy that asks by the service’s own name', () => {
+  it('nothing of it is there, and what isn’t the demo’s works', async () => {
+    const proxy = await ponerProxy((quien) => ({ 'x-forwarded-for': quien }))
+    expect(await buscar(proxy)).toEqual(CERRADO)
+    const { cuerpo } = await requestSeparately(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
+    expect(cuerpo).toMatchObject({ codigo: 'no_autenticado', mensaje: expect.stringMatching(NO_VALE) })
+    expect((await entrar(proxy)).cuerpo).toMatchObject({
+      codigo: 'codigo_incorrecto',
+      mensaje: expect.stringMatching(NO_VALE),
+    })
+    expect((await registrar(proxy, propias.test)).cuerpo.codigo).toBe('url_no_permitida')
+    // Whoever asks directly isn't locked out by it.
+    expect(await buscar(url)).toEqual(ABIERTO)
+  })
+
+  it.each([
+    ['Forwarded', 'for=203.0.113.7'],
+    ['Via', '1.1 proxy'],
+    ['X-Forwarded-Host', 'guias.ejemplo'],
+    ['X-Forwarded-Proto', 'https'],
+    ['X-Forwarded', '203.0.113.7'],
+    ['X-Real-IP', '203.0.113.7'],
+    ['X-Client-IP', '203.0.113.7'],
+    ['X-Cluster-Client-IP', '203.0.113.7'],
+    ['X-Original-Host', 'guias.ejemplo'],
+    ['X-Envoy-External-Address', '203.0.113.7'],
+    ['X-Amzn-Trace-Id', 'Root=1'],
+    ['CF-Connecting-IP', '203.0.113.7'],
+    ['True-Client-IP', '203.0.113.7'],
+    ['CDN-Loop', 'cloudflare'],
+    ['Fly-Client-IP', '203.0.113.7'],
+    ['Fastly-Client-IP', '203.0.113.7'],
+  ])('nothing of it is there when the proxy says so by %s', async (nombre, valor) => {
+    expect((await requestSeparately(`${url}/buzon`, { cabeceras: { [nombre]: valor } })).status).toBe(404)
+    const { status } = await requestSeparately(`${url}/api/v1/cuenta`, {
+      llave: demo.llave,
+      cabeceras: { [nombre]: valor },
+    })
+    expect(status).toBe(401)
+  })
+
+  it('nothing of it is there when the proxy says nothing, and speaks HTTP/1.0 as nginx does', async () => {
+    const { port, host } = new URL(url)
+    const preguntar = async (ruta: string, ...cabeceras: string[]) => {
+      const conexion = connect(Number(port), '127.0.0.1')
+      conexion.write([`GET ${ruta} HTTP/1.0`, `Host: ${host}`, ...cabeceras, '', ''].join('\r\n'))
+      const [respuesta] = (await once(conexion.setEncoding('utf8'), 'data')) as [string]
+      conexion.destroy()
+      return respuesta.slice(0, respuesta.indexOf('\r\n'))
+    }
+    expect(await preguntar('/buzon')).toContain(' 404 ')
+    expect(await preguntar('/api/v1/cuenta', `Authorization: Bearer ${demo.llave}`)).toContain(' 401 ')
+    expect(await preguntar('/api/v1/cuenta', `Authorization: Bearer ${propias.test}`)).toContain(' 200 ')
+  })
+
+  it.skipIf(!HAS_CADDY)('nothing of it is there behind Caddy', async () => {
+    const puerto = await findFreePort()
+    const carpeta = procesos.nextFolder()
+    await mkdir(carpeta)
+    const archivo = join(carpeta, 'Caddyfile')
+    // It makes no certificates, and installs none on this machine.
+    const global = '{\nadmin off\nauto_https off\nskip_install_trust\n}'
+    const sitio = `http://127.0.0.1:${puerto} {\nreverse_proxy ${new URL(url).host} {\nheader_up Host {upstream_hostport}\n}\n}`
+    await writeFile(archivo, `${global}\n${sitio}\n`)
+    const propio = { HOME: carpeta, XDG_CONFIG_HOME: carpeta, XDG_DATA_HOME: carpeta }
+    const env = { PATH: process.env.PATH, ...CLOCK_ENVIRONMENT, ...propio }
+    const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], { env, stdio: 'ignore' })
+    const fin = once(caddy, 'exit')
+    cerrar.push(async () => {
+      caddy.kill('SIGKILL')
+      await fin
+    })
+    const proxy = `http://127.0.0.1:${puerto}`
+    await hasta(async () => {
+      if (caddy.exitCode !== null) throw new Error('caddy ended instead of serving')
+      return (await probeUrl(`${proxy}/readyz`))?.status === 200
+    })
+    expect(await buscar(proxy)).toEqual(CERRADO)
+  })
+})
+
+// From here on the service is stopped, and started again on what it left.
+describe('with a PUBLIC_URL that isn’t of this machine', () => {
+  let antes: string
+
+  beforeAll(async () => {
+    antes = leerDemo()
+    await detener()
+    await iniciar({ PUBLIC_URL: 'https://guias.ejemplo.com' })
+  })
+
+  it('what an earlier local start made works no longer, and the start says what is off and why', async () => {
+    const Origin = 'https://guias.ejemplo.com'
+    // The cookie of an https service has another name.
+    const Cookie = `__Secure-${sesion}`
+    expect(await buscar(url, { Origin }, Cookie)).toEqual(CERRADO)
+    expect(proceso.output).toContain(
+      'Apagado: las llaves y el código de demostración, el buzón y los webhooks a esta máquina, porque con PUBLIC_URL=https://guias.ejemplo.com llegan otras máquinas. Cree sus llaves con «npm run admin».\n',
+    )
+    expect(proceso.output).not.toMatch(/guia_test_|Repartidor|\/buzon|curl/)
+    expect(leerDemo()).toBe(antes)
+  })
+
+  it('it is all there again once it is local again', async () => {
+    await detener()
+    await iniciar()
+    expect(leerDemo()).toBe(antes)
+    expect(await buscar(url)).toEqual(ABIERTO)
+  })
+})
+
+it('a courier of the demo whose code somebody renewed is anybody’s', async () => {
+  const env = { DATA_DIR: dataDir }
+  const [{ repartidor }] = JSON.parse((await procesos.admin(['repartidores', 'listar', '--json'], env)).output)
+  const orden = ['repartidores', 'codigo', '--repartidor', repartidor, '--json']
+  const { codigo } = JSON.parse((await procesos.admin(orden, env)).output)
+  const { status } = await requestSeparately(`${url}/repartidor/v1/sesion`, {
+    method: 'POST',
+    cuerpo: { codigo },
+    cabeceras: { Origin: url, 'X-Forwarded-For': '203.0.113.7' },
+  })
+  expect(status).toBe(201)
+})
+
+it('a first start with TRUST_PROXY makes no demo', async () => {
+  const suya = procesos.nextFolder()
+  const primero = procesos.iniciar({ DATA_DIR: suya, TRUST_PROXY: '1' })
+  const base = await listo(primero)
+  expect(existsSync(join(suya, 'demo.json'))).toBe(false)
+  expect(primero.output).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
+  const { output: salida } = await procesos.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
+  expect(JSON.parse(salida)).toEqual([])
+  expect((await requestSeparately(`${base}/buzon`)).status).toBe(404)
+  primero.signalAll('SIGTERM')
+  await primero.waitForEnd()
+})
+
+describe('what the start says is off', () => {
+  const explicar = (env: Record<string, string>) => explainShutdown(readConfig(env, '/'))
+
+  it.each([
+    [{}, undefined],
+    [{ PUBLIC_URL: 'http://localhost:3000' }, undefined],
+    // A key is a secret; what asks for none is for this machine.
+    [
+      { HOST: '0.0.0.0' },
+      'Apagado: el buzón y los webhooks a esta máquina, porque con HOST=0.0.0.0 llegan otras máquinas.',
+    ],
+    [{ HOST: '0.0.0.0', MAILBOX: '1', WEBHOOKS_LOOPBACK: '1' }, undefined],
+    [
+      { PUBLIC_URL: 'https://a.ejemplo', TRUST_PROXY: '2' },
+      'Apagado: las llaves y el código de demostración, el buzón y los webhooks a esta máquina, porque con PUBLIC_URL=https://a.ejemplo y TRUST_PROXY=2 llegan otras máquinas. Cree sus llaves con «npm run admin».',
+    ],
+    [{ DATABASE_URL: 'postgres://a@b/c', MASTER_KEYS: CLAVE, MESSAGING: 'buzon', TRUST_PROXY: '1' }, undefined],
+  ])('with %o', (env, esperado) => {
+    expect(explicar(env)).toBe(esperado)
+  })
+})

@@ -1,0 +1,238 @@
+import { leerTelefono as leerSinLlamar } from '@guias/sdk/telefono'
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { describe, expect, it } from 'vitest'
+import { PLANES } from '../../server/generated/contract/plans.ts'
+import { isLandlineOf, parseTelephone } from '../../server/platform/telephones/interpret.ts'
+import { readTelephone } from '../../server/platform/telephones/telephone.ts'
+import { FULL_RUN_ONLY } from '../factories.ts'
+import { createRandom } from '../random.ts'
+import { COPIED_TELEFONOS } from './spellings.ts'
+
+/** Digits that may be a number of a served country, with its code or without, of lengths that fit nearly. */
+function* numeros(cuantos: number, semilla: number) {
+  const siguiente = createRandom(semilla)
+  const azar = (n: number) => Math.floor(siguiente() * n)
+  for (let i = 0; i < cuantos; i++) {
+    const plan = PLANES[azar(PLANES.length)]!
+    let nacional = ''
+    for (let largo = 6 + azar(7); largo > 0; largo--) nacional += azar(10)
+    yield { plan, national: nacional, random: azar }
+  }
+}
+
+const ESCRITURAS: ((codigo: string, nacional: string) => string)[] = [
+  (codigo, nacional) => `+${codigo}${nacional}`,
+  (codigo, nacional) => `+${codigo} ${nacional.slice(0, 4)}-${nacional.slice(4)}`,
+  (codigo, nacional) => `00${codigo}${nacional}`,
+  (codigo, nacional) => `${codigo} ${nacional}`,
+  (codigo, nacional) => `(${codigo}) ${nacional}`,
+  (_codigo, nacional) => nacional,
+  (_codigo, nacional) => `${nacional.slice(0, 4)} ${nacional.slice(4)}`,
+]
+
+/** How the library reads E.164 of the served countries, and how we do. */
+function compararConLaBiblioteca(cuantos: number, semilla: number) {
+  let validos = 0
+  const distintos: string[] = []
+  for (const { plan, national: nacional } of numeros(cuantos, semilla)) {
+    const texto = `+${plan.callingCode}${nacional}`
+    const suyo = parsePhoneNumberFromString(texto)
+    // The old prefixes of Mexico are ours: the library knows them no more.
+    if (plan.pais === 'MX' && /^(1|01|04[45])/.test(nacional)) continue
+    // What it gives and reads as yet another number is none for us.
+    const seLeeIgual = suyo && parsePhoneNumberFromString(suyo.number)?.number === suyo.number
+    const ella = seLeeIgual && suyo.isPossible() ? { e164: suyo.number, dudoso: !suyo.isValid() } : 'error'
+    const nuestra = readTelephone(texto)
+    if (!('error' in nuestra) && !nuestra.dudoso) validos++
+    const igual =
+      'error' in nuestra
+        ? ella === 'error'
+        : ella !== 'error' && ella.e164 === nuestra.e164 && ella.dudoso === nuestra.dudoso
+    if (!igual) distintos.push(texto)
+  }
+  return { validos, distintos: distintos.slice(0, 10) }
+}
+
+/** What the SDK's own copy says offline, of any writing, and what the server says. */
+function compararConElSdk(cuantos: number, semilla: number) {
+  const distintos: string[] = []
+  let leidos = 0
+  for (const { plan, national: nacional, random: azar } of numeros(cuantos, semilla)) {
+    const texto = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.callingCode, nacional)
+    const pais = [plan.pais, plan.pais, 'GT', undefined][azar(4)]
+    // Of other countries only the server's library knows the plans.
+    if ('foreign' in parseTelephone(texto, pais)) continue
+    const servidor = readTelephone(texto, pais)
+    const sdk = leerSinLlamar(texto, pais)
+    if ('error' in servidor || 'error' in sdk) {
+      if (JSON.stringify(servidor) !== JSON.stringify(sdk)) distintos.push(texto)
+      continue
+    }
+    leidos++
+    if (sdk.pais === null || sdk.e164 !== servidor.e164 || sdk.dudoso !== servidor.dudoso) distintos.push(texto)
+  }
+  return { leidos, distintos: distintos.slice(0, 10) }
+}
+
+describe('numbers of the served countries', () => {
+  it('are in E.164 what they are for the library', () => {
+    const { validos, distintos } = compararConLaBiblioteca(30_000, 1)
+    expect(distintos).toEqual([])
+    expect(validos).toBeGreaterThan(1_000)
+  })
+
+  it('are in E.164 what they are for the library, a million of them', FULL_RUN_ONLY, () => {
+    expect(compararConLaBiblioteca(1_000_000, 2).distintos).toEqual([])
+  })
+
+  it('are in any writing for the SDK, offline, what they are for the server', () => {
+    const { leidos, distintos } = compararConElSdk(30_000, 3)
+    expect(distintos).toEqual([])
+    expect(leidos).toBeGreaterThan(5_000)
+  })
+
+  it('are in any writing for the SDK what they are for the server, a million of them', FULL_RUN_ONLY, () => {
+    expect(compararConElSdk(1_000_000, 4).distintos).toEqual([])
+  })
+
+  it('are landlines where the library says so', () => {
+    let fijos = 0
+    const distintos: string[] = []
+    for (const { plan, national: nacional } of numeros(30_000, 5)) {
+      const texto = `+${plan.callingCode}${nacional}`
+      const numero = parsePhoneNumberFromString(texto)
+      if (!numero?.isValid() || numero.number !== texto) continue
+      const fijo = numero.getType() === 'FIXED_LINE'
+      if (fijo) fijos++
+      if (fijo !== isLandlineOf(texto)) distintos.push(texto)
+    }
+    expect(distintos).toEqual([])
+    expect(fijos).toBeGreaterThan(300)
+  })
+})
+
+describe('a number in every writing', () => {
+  it.each([
+    '3148 1676',
+    '31481676',
+    '3148-1676',
+    '3148.1676',
+    '3148–1676',
+    '502 31481676',
+    '50231481676',
+    '(502) 3148-1676',
+    '00502 3148 1676',
+    '+502 3148 1676',
+    '(+502) 3148-1676',
+    ' +50231481676 ',
+    ...COPIED_TELEFONOS,
+  ])('%j is one of Guatemala, for the service and for the SDK', (texto) => {
+    expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false })
+    expect(leerSinLlamar(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false, fijo: false })
+  })
+
+  it('has any character of its class', () => {
+    // Characters of the basic plane, without the surrogates.
+    const clase = (patron: RegExp) =>
+      Array.from({ length: 0x10000 }, (_, i) => String.fromCharCode(i)).filter((uno) => patron.test(uno))
+    const casos: [string[], (uno: string) => string][] = [
+      [
+        clase(/[\p{Cf}\p{Variation_Selector}]/u).filter((uno) => uno !== '\u202e'),
+        (uno) => `${uno}3148${uno}1676${uno}`,
+      ],
+      [clase(/\p{Pd}/u), (uno) => `3148${uno}1676`],
+      [clase(/\p{Zs}/u), (uno) => `${uno}3148${uno}1676${uno}`],
+    ]
+    for (const [caracteres, escribir] of casos) {
+      expect(caracteres.length).toBeGreaterThan(10)
+      const ilegibles = caracteres.filter((uno) => !('e164' in parseTelephone(escribir(uno), 'GT')))
+      expect(ilegibles.map((uno) => uno.charCodeAt(0).toString(16))).toEqual([])
+    }
+  })
+
+  it.each([
+    ['7723 4567', 'SV', '+50377234567'],
+    ['7723 4567', 'GT', '+50277234567'],
+    ['310 123 4567', 'CO', '+573101234567'],
+    ['03 310 123 4567', 'CO', '+573101234567'],
+    ['55 1234 5678', 'MX', '+525512345678'],
+    ['044 55 1234 5678', 'MX', '+525512345678'],
+    ['+52 1 55 1234 5678', 'GT', '+525512345678'],
+    ['+503 7123 4567', 'GT', '+50371234567'],
+    ['00503 7123 4567', 'GT', '+50371234567'],
+  ])('%s from %s is %s', (texto, pais, e164) =>
+    expect(parseTelephone(texto, pais)).toMatchObject({ e164, dudoso: false }),
+  )
+
+  it('that is in no plan is doubtful, if it has the length of a mobile there', () => {
+    for (const texto of ['1111 1111', '502 1111 1111', '+502 1111 1111'])
+      expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50211111111', pais: 'GT', dudoso: true })
+  })
+
+  it.each([
+    ['', /está vacío: escriba el número/],
+    [' \u200b ', /está vacío/],
+    ['3148 167', /le faltan dígitos: un número de Guatemala tiene 8/],
+    ['3148 16766', /le sobran dígitos: un número de Guatemala tiene 8; uno de otro país va con \+/],
+    ['503 7123 4567', /le sobran dígitos.*uno de otro país va con \+/],
+    ['+502 3148 167', /le faltan dígitos.*después de \+502/],
+    ['3148 1676 / 3148 1677', /solo puede llevar/],
+    ['3148 1676 ext 5', /solo puede llevar/],
+    ['no tiene', /solo puede llevar/],
+    ['+', /solo puede llevar/],
+    ['5512345.0', /es un número con decimales/],
+    ['50231481676.0', /es un número con decimales/],
+    ['31+481676', /solo puede llevar/],
+    ['\u202e67618413', /solo puede llevar/],
+    ['3148 1676\u00b2', /solo puede llevar/],
+    ['3148 167\u2465', /solo puede llevar/],
+    ['+502\u0665\u0665\u0665\u0665\u0661\u0662\u0663\u0664', /solo puede llevar/],
+    ['tel: ', /está vacío/],
+    ['tel:3148 1676;ext=5', /solo puede llevar/],
+    ['hotel:3148 1676', /solo puede llevar/],
+  ])('%o says why it is none', (texto, porque) =>
+    expect(parseTelephone(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
+  )
+
+  it.each([
+    ['+57 00776234567', 'GT', /le sobran dígitos/],
+    ['0551235678', 'CO', /le faltan dígitos: un número de Colombia tiene 10/],
+  ])('%s is none, for what would be kept of it would read as another number', (texto, pais, porque) =>
+    expect(parseTelephone(texto, pais)).toEqual({ error: expect.stringMatching(porque) }),
+  )
+
+  it('is looked for in time that grows with its length alone', () => {
+    for (const relleno of [' ', '(', ' (', '1', '-'])
+      expect(parseTelephone(`${relleno.repeat(100_000)}x`, 'GT')).toEqual({
+        error: expect.stringMatching(/solo puede/),
+      })
+  })
+
+  it('needs + or 00 where no country is known', () => {
+    for (const pais of [undefined, 'US', 'gt', ''])
+      expect(parseTelephone('3148 1676', pais)).toEqual({
+        error: expect.stringMatching(/con \+ y su código.*diga el pais/),
+      })
+    expect(parseTelephone('00502 3148 1676')).toMatchObject({ e164: '+50231481676' })
+  })
+})
+
+describe('@guias/sdk/telefono', () => {
+  it('takes a number of another country with + for what it looks like', () => {
+    const ajeno = { pais: null, dudoso: false, fijo: false }
+    expect(leerSinLlamar('+1 (212) 555-0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
+    expect(leerSinLlamar('001 212 555 0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
+    for (const texto of ['+0123456789', '+1 23', '+4912345678901234567'])
+      expect(leerSinLlamar(texto)).toEqual({ error: expect.stringMatching(/de 7 a 15 dígitos/) })
+  })
+
+  it('tells landlines', () => {
+    expect(leerSinLlamar('2222 2222', 'GT')).toEqual({
+      e164: '+50222222222',
+      pais: 'GT',
+      dudoso: false,
+      fijo: true,
+    })
+    expect(leerSinLlamar('3148 1676', 'GT')).toMatchObject({ fijo: false })
+  })
+})

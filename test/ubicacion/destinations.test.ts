@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia } from '../factories.ts'
+import { useUbicacionRequests } from './requests.ts'
+
+const entorno = shareEnvironment()
+const { enlaceDe, ver, send: enviar, leer, createGuia: nueva } = useUbicacionRequests(entorno)
+const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
+
+describe('the catalogue', () => {
+  it('warns of what it doesn’t know, suggests, and stops nobody', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const creada = await comercio.api.guias.crear(
+      buildGuia({ departamento: 'Sacatepequez', municipio: 'Antigua Guatemal' }),
+    )
+    expect(creada.advertencias).toMatchObject([
+      {
+        codigo: 'destino_desconocido',
+        campo: '/municipio',
+        mensaje: expect.stringContaining('«Antigua Guatemal»'),
+        sugerencia: { departamentos: [], municipios: expect.arrayContaining(['Antigua Guatemala']) },
+      },
+    ])
+    expect(creada.ubicacion.distancia_km).toBeNull()
+    const { eventos: _eventos, ...detalle } = await leer(comercio, creada.guia)
+    expect(detalle).toEqual(creada)
+    expect((await comercio.api.guias.listar()).datos).toEqual([creada])
+    const { resultados } = await comercio.api.guias.crearLote({
+      guias: [buildGuia({ departamento: 'Marte', municipio: 'Olimpo' })],
+    })
+    const deMarte = {
+      codigo: 'destino_desconocido',
+      campo: '/departamento',
+      mensaje: expect.stringContaining('«Marte»'),
+    }
+    expect(resultados[0]).toMatchObject({ ok: true, advertencias: [deMarte] })
+    // It is asked for all the same, and confirmed without a question.
+    const guia = await nueva(comercio, { departamento: 'Marte', municipio: 'Olimpo' })
+    const ruta = await enlaceDe(guia)
+    expect(await (await ver(ruta)).text()).toContain('Olimpo, Marte')
+    expect((await enviar(ruta, EN_PETEN)).status).toBe(303)
+    expect(await leer(comercio, guia)).toMatchObject({
+      advertencias: [deMarte],
+      ubicacion: { estado: 'confirmada', distancia_km: null },
+    })
+  })
+
+  it.each([
+    ['GUATEMALA', 'san juan sacatepequez'],
+    ['Depto. de Guatemala', 'San Juan Sacatepéquez'],
+    ['GT-01', 'San  Juan  Sacatepéquez'],
+  ])('knows %s, %s', async (departamento, municipio) => {
+    const comercio = await entorno.nuevoComercio()
+    const creada = await comercio.api.guias.crear(buildGuia({ departamento, municipio }))
+    expect(creada.advertencias).toEqual([])
+    // As sent, not as we would write it.
+    expect([creada.departamento, creada.municipio]).toEqual([departamento, municipio])
+    expect(creada.ubicacion.distancia_km).toBeLessThan(10)
+  })
+
+  it('notices coordinates in the wrong order', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const bien = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
+    const derecha = await comercio.api.guias.crear(buildGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
+    const alReves = await comercio.api.guias.crear(buildGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
+    expect(derecha.advertencias).toEqual([])
+    expect(alReves.ubicacion.distancia_km).toBeGreaterThan(9_000)
+    const mensaje = expect.stringContaining(` ${alReves.ubicacion.distancia_km} km `)
+    expect(alReves.advertencias).toEqual([
+      {
+        codigo: 'coordenadas_invertidas',
+        campo: '/ubicacion',
+        mensaje,
+        sugerencia: { lat: 13.6929, lng: -89.2182 },
+      },
+    ])
+  })
+})

@@ -1,0 +1,262 @@
+import type { GuiaIndividual } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { expireRequests } from '../../server/domain/mensajeria/expire.ts'
+import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
+import { markSent } from '../../server/domain/mensajeria/markSent.ts'
+import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
+import { recordStatus } from '../../server/domain/mensajeria/settle.ts'
+import { eraseUbicaciones } from '../../server/domain/ubicacion/erase.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, readTestSettings } from '../factories.ts'
+import { answerWith, useReceivers } from '../webhooks/receiver.ts'
+import { SECRETOS, useUbicacionRequests } from './requests.ts'
+
+const DIAS = 30
+const env = { LOCATION_RETENTION_DAYS: String(DIAS) }
+const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
+const nuevoReceptor = useReceivers()
+const {
+  enlaceDe,
+  ver,
+  send: enviar,
+  leer,
+  createGuia: nueva,
+  escanear,
+  rows: filas,
+  mensajes,
+} = useUbicacionRequests(entorno)
+
+const reloj = () => entorno.clock()
+const adelantar = (ms: number) => entorno.advance(ms)
+const olvidar = () => eraseUbicaciones({ db: entorno.db, clock: reloj, settings: readTestSettings(env) })
+
+/** Whatever is stored anywhere, a row to a text; a guide's own phone is no secret of its place. */
+async function todo(): Promise<string[]> {
+  const { rows: tablas } = await entorno.db.pool.query(
+    `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  )
+  const textos: string[] = []
+  for (const { tabla } of tablas) {
+    const resto = tabla === 'public.guia' ? "to_jsonb(t) - 'telefono'" : 'to_jsonb(t)'
+    const { rows } = await entorno.db.pool.query(`select (${resto})::text as texto from ${tabla} t`)
+    textos.push(...rows.map(({ texto }) => `${tabla} ${texto}`))
+  }
+  return textos
+}
+const donde = async (marca: RegExp) =>
+  [...new Set((await todo()).filter((texto) => marca.test(texto)).map((texto) => texto.split(' ')[0]))].sort()
+
+const EN_CAMINO = ['recolectado', 'en_ruta', 'entregado']
+const ENLACE = 'https://www.google.com/maps?q=14.6155551,-90.6155551'
+const MARCAS = /(?<!\d:)14\.61|-90\.61|\b6155551\b|Portón|corto61|502377700/
+
+describe('after the retention', () => {
+  it('places, links and phones are gone from every table; what remains still answers', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const receptor = await nuevoReceptor(answerWith(204))
+    const webhook = await api.webhooks.crear({ url: receptor.url })
+    const { lat: _lat, lng: _lng, ...base } = buildGuia({ departamento: 'Guatemala', municipio: 'Mixco' })
+    let n = 0
+    const de = (cambios: Partial<GuiaIndividual>) =>
+      ({ ...base, telefono: `+5023777000${++n}`, external_ref: `OLVIDO-${n}`, ...cambios }) as GuiaIndividual
+    const pedidos = {
+      coordenadas: de({ lat: 14.6155552, lng: -90.6155552 }),
+      enlace: de({ maps_url: ENLACE }),
+      corto: de({ maps_url: 'https://maps.app.goo.gl/corto61' }),
+      recipiente: de({}),
+      comercio: de({}),
+      cancelada: de({}),
+    }
+    const guias: Record<string, string> = {}
+    for (const [nombre, pedido] of Object.entries(pedidos)) guias[nombre] = (await api.guias.crear(pedido)).guia
+    const pendientes = ['recipiente', 'comercio', 'cancelada'].map((nombre) => guias[nombre]!)
+    await hasta(async () =>
+      (await Promise.all(pendientes.map((g) => leer(comercio, g)))).every((g) => g.secuencia === 2),
+    )
+    const ruta = await enlaceDe(guias.recipiente!)
+    const suya = {
+      lat: '14.6155553',
+      lng: '-90.6155553',
+      precision_m: '61555',
+      aproximado: '1',
+      metodo: 'gps',
+      referencia: 'Portón verde',
+    }
+    expect((await enviar(ruta, suya)).status).toBe(303)
+    await api.guias.confirmarUbicacion(guias.comercio!, { maps_url: ENLACE, referencia: 'Portón azul' })
+    for (const [nombre, guia] of Object.entries(guias)) {
+      if (nombre === 'cancelada') await api.guias.cancelar(guia)
+      else await escanear(guia, ...EN_CAMINO)
+    }
+    // Ended a day later; and not at all.
+    adelantar(24 * HORA)
+    const posterior = await api.guias.crear(buildGuia({ lat: 14.6155554, lng: -90.6155554 }))
+    await escanear(posterior.guia, ...EN_CAMINO)
+    const abierta = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
+    await hasta(async () => {
+      const { rows } = await entorno.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
+      return rows.length === 0
+    })
+    const antes = new Map(
+      await Promise.all(Object.entries(guias).map(async ([nombre, g]) => [nombre, await leer(comercio, g)] as const)),
+    )
+    const entregas = (await api.webhooks.avisos(webhook.webhook, { limite: 100 })).datos
+
+    // Not a moment too early.
+    adelantar((DIAS - 1) * 24 * HORA - 60_000)
+    const guardado = () =>
+      Promise.all(
+        Object.values(guias).map(async (guia) => {
+          // The short link is tried again meanwhile.
+          const { enlace_corto, ...resto } = await filas(guia)
+          return { ...resto, enlaces: enlace_corto.map(({ maps_url }) => maps_url) }
+        }),
+      )
+    await entorno.quietud()
+    const intactas = await guardado()
+    await olvidar()
+    expect(await guardado()).toEqual(intactas)
+    adelantar(61_000)
+    await Promise.all([olvidar(), olvidar()])
+
+    for (const guia of [posterior, abierta]) {
+      const { eventos: _eventos, ...leida } = await leer(comercio, guia.guia)
+      expect(leida.ubicacion).toEqual(guia.ubicacion)
+      expect(leida.lat).toBe(guia.lat)
+    }
+    const resto = (await todo()).filter((texto) => !texto.includes(posterior.guia) && !texto.includes(abierta.guia))
+    expect(resto.filter((texto) => MARCAS.test(texto)).map((texto) => texto.slice(0, 400))).toEqual([])
+    for (const [nombre, guia] of Object.entries(guias)) {
+      const { eventos, ubicacion, ...leida } = await leer(comercio, guia)
+      const vieja = antes.get(nombre)!
+      expect(leida).toMatchObject({
+        estado: vieja.estado,
+        secuencia: vieja.secuencia,
+        telefono: vieja.telefono,
+        external_ref: vieja.external_ref,
+        lat: null,
+        lng: null,
+        maps_url: null,
+      })
+      // That it was confirmed, by whom and when stays.
+      const { estado, origen, confirmado_en } = vieja.ubicacion
+      expect([nombre, ubicacion]).toEqual([
+        nombre,
+        {
+          estado,
+          origen,
+          confirmado_en,
+          lat: null,
+          lng: null,
+          maps_url: null,
+          precision_m: null,
+          referencia: null,
+          distancia_km: null,
+          solicitud: null,
+        },
+      ])
+      expect(eventos.datos).toEqual(vieja.eventos.datos.map((evento) => ({ ...evento, lat: null, lng: null })))
+    }
+    expect((await ver(ruta)).status).toBe(404)
+    expect((await enviar(ruta, suya)).status).toBe(404)
+
+    // Once is enough.
+    const despues = await Promise.all(Object.values(guias).map(filas))
+    await olvidar()
+    expect(await Promise.all(Object.values(guias).map(filas))).toEqual(despues)
+
+    // The same request is still the same, another is still another.
+    for (const [nombre, pedido] of Object.entries(pedidos)) {
+      const repetida = await api.guias.crear(pedido).conRespuesta()
+      expect([nombre, repetida.status, repetida.repetida, repetida.datos.guia]).toEqual([
+        nombre,
+        200,
+        true,
+        guias[nombre],
+      ])
+      const distinta = { ...pedido, lat: 14.9, lng: -90.9 }
+      await expect(api.guias.crear(distinta)).rejects.toMatchObject({
+        status: 409,
+        codigo: 'external_ref_en_conflicto',
+      })
+    }
+    expect((await api.guias.crearLote({ guias: Object.values(pedidos) })).repetidas).toBe(6)
+    await expect(api.guias.confirmarUbicacion(guias.corto!, { lat: 1, lng: 1 })).rejects.toMatchObject({ status: 409 })
+    await expect(api.guias.reenviarSolicitud(guias.cancelada!)).rejects.toMatchObject({ status: 409 })
+
+    // What is sent again is sent without it.
+    receptor.recibidos.length = 0
+    for (const { aviso } of entregas) await api.webhooks.reenviar(webhook.webhook, aviso)
+    await hasta(async () => receptor.recibidos.length >= entregas.length)
+    const suyas = receptor.recibidos.filter(({ cuerpo }) => Object.values(guias).some((guia) => cuerpo.includes(guia)))
+    expect(suyas.length).toBeGreaterThan(20)
+    for (const { json, cuerpo } of suyas) {
+      expect(json.datos.guia.telefono).toMatch(/^\+5023777000\d$/)
+      expect(cuerpo.replaceAll(json.datos.guia.telefono, '')).not.toMatch(MARCAS)
+    }
+    expect(await donde(/Portón|corto61|502377700/)).toEqual([])
+  })
+
+  it('late news of a message brings nothing back', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, { telefono: '+50237770009' })
+    await comercio.api.guias.cancelar(guia)
+    adelantar((DIAS + 1) * 24 * HORA)
+    await olvidar()
+    const [suyo] = (await filas(guia)).mensaje as [MensajeKey]
+    const deps = {
+      db: entorno.db,
+      clock: reloj,
+      secretos: SECRETOS,
+      notifyJobs: () => {},
+      settings: readTestSettings(),
+    }
+    await recordStatus(deps, suyo, 'leido', reloj(), 'wamid.x')
+    await sendToMailbox(deps, [suyo])
+    await expireRequests(deps, [suyo])
+    const leida = await leer(comercio, guia)
+    expect([leida.ubicacion.solicitud, leida.secuencia]).toEqual([null, 3])
+    expect((await entorno.operar('GET', `/guias/${guia}`)).status).toBe(200)
+    // The provider tells that it did send a message without an answer.
+    await entorno.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [suyo.id])
+    await markSent(deps, 'whatsapp', ['dudoso'], [{ ...suyo, proveedor_id: 'wamid.x' }])
+    expect((await filas(guia)).mensaje).toMatchObject([{ estado: 'enviado', telefono: null, proveedor_id: null }])
+  })
+
+  it('links that expired a month ago are gone, whatever their guide does; newer ones aren’t', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio)
+    const ruta = await enlaceDe(guia)
+    adelantar(72 * HORA + 29 * 24 * HORA)
+    await olvidar()
+    expect((await ver(ruta)).status).toBe(410)
+    adelantar(25 * HORA)
+    await olvidar()
+    expect((await ver(ruta)).status).toBe(404)
+    expect((await filas(guia)).mensaje).toMatchObject([{ telefono: '+50231481676' }])
+  })
+
+  it('more than a thousand at once', async () => {
+    const comercio = await entorno.nuevoComercio()
+    for (let i = 0; i < 11; i++)
+      await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuiaWithoutDestino()) })
+    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
+    await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_en = $1 where comercio_id = $2`, [
+      new Date(reloj().getTime() - (DIAS + 1) * 24 * HORA),
+      comercio.id,
+    ])
+    const con = async () =>
+      (
+        await entorno.db.pool.query(
+          'select count(*)::int as n from mensaje where comercio_id = $1 and telefono is not null',
+          [comercio.id],
+        )
+      ).rows[0].n
+    expect(await con()).toBe(1_100)
+    expect([await olvidar(), await olvidar()]).toEqual([true, false])
+    expect(await con()).toBe(0)
+  })
+})

@@ -1,0 +1,485 @@
+import { Guias } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { expireRequests } from '../../server/domain/mensajeria/expire.ts'
+import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
+import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
+import { createMetrics } from '../../server/startup/metrics.ts'
+import { HORA } from '../durations.ts'
+import { useEnvironment } from '../environment.ts'
+import {
+  BRAND_STYLE_HASH,
+  buildGuia,
+  buildGuiaWithoutDestino,
+  hasta,
+  RECOGIDA,
+  readTestSettings,
+} from '../factories.ts'
+import { useReceivers } from '../webhooks/receiver.ts'
+import { checkHistory, SECRETOS, useUbicacionRequests } from './requests.ts'
+
+// Nothing is looked up outside: short links stay as they are.
+const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const nuevoReceptor = useReceivers()
+const {
+  tokens,
+  enlaceDe,
+  ver,
+  send: enviar,
+  leer,
+  esperar,
+  createGuia: nueva,
+  escanear,
+  mensajes,
+  rows: filas,
+} = useUbicacionRequests(entorno)
+
+const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
+const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
+const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
+const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
+const CORTO = 'https://maps.app.goo.gl/abc123'
+
+describe('a guide without a place', () => {
+  it('is one message, one event, and says in every answer how it goes', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await comercio.api.webhooks.crear({ url: receptor.url })
+    const creada = await comercio.api.guias.crear(buildGuiaWithoutDestino(MIXCO))
+    const { guia } = creada
+    const pedida = {
+      canal: 'buzon',
+      estado: 'pendiente',
+      numero: 1,
+      creado_en: creada.creado_en,
+      enviado_en: null,
+      entregado_en: null,
+      leido_en: null,
+      vence_en: null,
+      motivo: null,
+    }
+    expect(creada.secuencia).toBe(1)
+    expect(creada.ubicacion).toEqual({
+      estado: 'solicitada',
+      origen: null,
+      lat: null,
+      lng: null,
+      maps_url: null,
+      precision_m: null,
+      referencia: null,
+      distancia_km: null,
+      confirmado_en: null,
+      solicitud: pedida,
+    })
+    const { eventos, ...detalle } = await esperar(comercio, guia, ({ secuencia }) => secuencia === 2)
+    const { enviado_en, vence_en, ...resto } = detalle.ubicacion.solicitud!
+    expect({ ...resto, enviado_en: null, vence_en: null }).toEqual({ ...pedida, estado: 'enviado' })
+    expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HORA)
+    expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    expect(eventos.datos[1]).toMatchObject({ estado: 'aceptado', estado_anterior: 'aceptado', ocurrido_en: enviado_en })
+    const lista = await comercio.api.guias.listar()
+    expect(lista.datos).toEqual([detalle])
+    await hasta(async () => receptor.recibidos.length === 2)
+    const [primero, segundo] = receptor.recibidos.map(({ json }) => json).sort((a, b) => (a.id < b.id ? -1 : 1))
+    const { url_rastreo: _, zona_horaria: __, ...sinRastreo } = creada
+    expect([primero.tipo, primero.datos.guia]).toEqual(['guia.aceptado', sinRastreo])
+    expect(segundo).toMatchObject({ id: `evt_${guia}_2`, tipo: 'ubicacion.solicitada' })
+    expect(segundo.datos).toEqual({
+      guia: { ...detalle, url_rastreo: undefined, zona_horaria: undefined },
+      evento: eventos.datos[1],
+    })
+    await entorno.quietud()
+    expect(receptor.recibidos).toHaveLength(2)
+    expect(await mensajes(comercio)).toMatchObject([{ guia, numero: 1, canal: 'buzon', estado: 'enviado' }])
+  })
+
+  it('sends none if it has coordinates or a link, or fails', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await comercio.api.guias.crear(buildGuia())
+    const { lat: _lat, lng: _lng, ...conEnlace } = buildGuia({ maps_url: ENLACE })
+    expect((await comercio.api.guias.crear(conEnlace)).ubicacion.solicitud).toBeNull()
+    await comercio.api.guias.crearLote({ guias: [buildGuiaWithoutDestino({ telefono: 'ninguno' })] })
+    await entorno.quietud()
+    expect(await mensajes(comercio)).toEqual([])
+  })
+
+  it('sends no second one, however often creation, batch, job or process is repeated', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const una = buildGuiaWithoutDestino(MIXCO)
+    const lote = {
+      recogida: RECOGIDA,
+      guias: [una, ...Array.from({ length: 30 }, () => buildGuiaWithoutDestino()), una],
+    }
+    const repetir = () =>
+      Promise.all([
+        ...Array.from({ length: 8 }, () => comercio.api.guias.crear(una)),
+        ...Array.from({ length: 3 }, () => comercio.api.guias.crearLote(lote)),
+      ])
+    await repetir()
+    // The same jobs by others' hands at the same time, as when a queue delivers twice or a process dies half-way.
+    const ids = (await mensajes(comercio)).map(({ id }) => id as string)
+    const deps = {
+      db: entorno.db,
+      log: { info() {}, warn() {}, error() {} } as never,
+      clock: () => new Date(),
+      secretos: SECRETOS,
+      notifyJobs: () => {},
+      settings: readTestSettings(),
+      whatsappClient: undefined,
+      metrics: createMetrics(),
+    }
+    const trabajos = ids.map((mensaje) => ({ data: { mensaje, comercio_id: comercio.id } }))
+    await Promise.all([1, 2, 3, 4].map(() => sendMensajes(deps, trabajos)))
+    await entorno.reset()
+    comercio.api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    await repetir()
+    await Promise.all([1, 2].map(() => sendMensajes(deps, trabajos)))
+    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
+    await entorno.quietud()
+    const todos = await mensajes(comercio)
+    expect(todos).toHaveLength(31)
+    expect(new Set(todos.map(({ guia }) => guia)).size).toBe(31)
+    for (const { guia } of todos) {
+      const { eventos } = await leer(comercio, guia)
+      expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    }
+  })
+})
+
+describe('the recipient’s page', () => {
+  it('has no effect when it is opened, 50 times over', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const antes = await filas(guia)
+    const paginas = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => ver(ruta, i % 2 ? 'HEAD' : 'GET').then((r) => r.status)),
+    )
+    expect(new Set(paginas)).toEqual(new Set([200]))
+    const texto = await (await ver(`${ruta}?lat=14.6&lng=-90.6&metodo=gps&seguro=1`)).text()
+    expect(texto).toContain('Mixco')
+    expect(await filas(guia)).toEqual(antes)
+  })
+
+  it('confirms where the recipient stands', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const antes = await leer(comercio, guia)
+    const respuesta = await enviar(ruta, AHI)
+    expect(respuesta.status).toBe(303)
+    expect(new URL(respuesta.headers.get('location')!, entorno.url + ruta).pathname).toBe(ruta)
+    const despues = await leer(comercio, guia)
+    checkHistory(despues)
+    expect(despues.secuencia).toBe(3)
+    const { confirmado_en, distancia_km, ...resto } = despues.ubicacion
+    expect(resto).toEqual({
+      estado: 'confirmada',
+      origen: 'destinatario',
+      lat: 14.6333,
+      lng: -90.6064,
+      maps_url: null,
+      precision_m: 12,
+      referencia: 'Portón verde',
+      solicitud: antes.ubicacion.solicitud,
+    })
+    expect(distancia_km).toBeLessThan(10)
+    expect(despues.eventos.datos[2]).toMatchObject({
+      tipo: 'ubicacion.confirmada',
+      lat: 14.6333,
+      lng: -90.6064,
+      ocurrido_en: confirmado_en,
+    })
+    // As sent stays as sent.
+    expect([despues.lat, despues.lng, despues.maps_url, despues.advertencias]).toEqual([null, null, null, []])
+    const gracias = await (await ver(ruta)).text()
+    expect(gracias).toContain('Gracias')
+    expect(gracias).toContain('Portón verde')
+  })
+
+  it('confirms with a link, and with a short one whose place comes later', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const [larga, corta] = [await nueva(comercio, MIXCO), await nueva(comercio, MIXCO)]
+    expect((await enviar(await enlaceDe(larga), { enlace: `Mi casa ${ENLACE}` })).status).toBe(303)
+    expect((await leer(comercio, larga)).ubicacion).toMatchObject({
+      estado: 'confirmada',
+      origen: 'destinatario',
+      lat: 14.6341,
+      lng: -90.6055,
+      maps_url: ENLACE,
+      precision_m: null,
+    })
+    expect((await enviar(await enlaceDe(corta), { enlace: CORTO })).status).toBe(303)
+    const guia = await leer(comercio, corta)
+    expect(guia.ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: CORTO })
+    expect(guia.advertencias).toMatchObject([{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }])
+    expect((await filas(corta)).enlace_corto).toMatchObject([{ maps_url: CORTO }])
+  })
+
+  it('refuses what names no place, and keeps what was filled in', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const antes = await filas(guia)
+    const malos: Record<string, string>[] = [
+      {},
+      { enlace: 'https://evil.example/x' },
+      { enlace: 'la casa verde' },
+      { lat: '91', lng: '0', metodo: 'gps' },
+      { lat: 'NaN', lng: '0', metodo: 'mapa' },
+      { ...AHI, referencia: 'x'.repeat(201) },
+    ]
+    for (const campos of malos) {
+      const respuesta = await enviar(ruta, { referencia: 'Portón <verde>', ...campos })
+      expect([campos, respuesta.status]).toEqual([campos, 422])
+      if (!('referencia' in campos)) expect(await respuesta.text()).toContain('Portón &lt;verde&gt;')
+    }
+    expect((await enviar(ruta, { ...AHI, otro: '1' })).status).toBe(400)
+    expect(await filas(guia)).toEqual(antes)
+  })
+
+  it('asks whether a place far away is meant, and flags it', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const antes = await filas(guia)
+    const pregunta = await enviar(ruta, EN_PETEN)
+    expect(pregunta.status).toBe(422)
+    expect(await pregunta.text()).toMatch(/¿Seguro que es ahí\?[\s\S]*26\d\u00a0km/)
+    expect((await enviar(ruta, { ...EN_PETEN, accion: 'corregir' })).status).toBe(200)
+    expect(await filas(guia)).toEqual(antes)
+    expect((await enviar(ruta, { ...EN_PETEN, seguro: '1' })).status).toBe(303)
+    const lejana = await leer(comercio, guia)
+    expect(lejana.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
+    expect(lejana.ubicacion.distancia_km).toBeCloseTo(266, -1)
+    // The warning goes with the place.
+    const cerca = await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
+    expect(cerca.advertencias).toEqual([])
+    expect(cerca.ubicacion.distancia_km).toBeLessThan(10)
+  })
+
+  it('takes the same answer twice, over a bad line or at once', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const varias = await Promise.all(Array.from({ length: 5 }, () => enviar(ruta, AHI)))
+    expect(varias.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303])
+    expect((await enviar(ruta, AHI)).status).toBe(303)
+    // Nor does another place change what is confirmed.
+    expect((await enviar(ruta, { ...AHI, lat: '14.7' })).status).toBe(303)
+    const leida = await leer(comercio, guia)
+    expect([leida.secuencia, leida.ubicacion.lat]).toEqual([3, 14.6333])
+  })
+
+  it('tells who comes too late, or with no link of ours, what to do', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const cancelada = await nueva(comercio)
+    await comercio.api.guias.cancelar(cancelada)
+    const enRuta = await nueva(comercio)
+    await comercio.api.guias.confirmarUbicacion(enRuta, { lat: 14.7, lng: -90.6 })
+    await escanear(enRuta, 'recolectado', 'en_ruta')
+    const delComercio = await nueva(comercio)
+    await comercio.api.guias.confirmarUbicacion(delComercio, { lat: 14.7, lng: -90.6 })
+    const rutas: [string, number, number, string, string?][] = [
+      ['/u/AAAAAAAAAAAAAAAAAAAAAA', 404, 404, 'No encontramos'],
+      ['/u/corto', 404, 404, 'No encontramos'],
+      ['/u/', 404, 404, 'No encontramos'],
+      [await enlaceDe(cancelada), 200, 200, 'Ya no hace falta', cancelada],
+      [await enlaceDe(enRuta), 200, 200, 'Ya no hace falta', enRuta],
+      [await enlaceDe(delComercio), 200, 200, 'Ya no hace falta', delComercio],
+    ]
+    for (const [ruta, alVer, alEnviar, texto, guia] of rutas) {
+      const antes = guia && (await filas(guia))
+      const vista = await ver(ruta)
+      expect([ruta, vista.status]).toEqual([ruta, alVer])
+      const cuerpo = await vista.text()
+      expect(cuerpo).toContain(texto)
+      expect(cuerpo).not.toContain('Ceiba')
+      const enviada = await enviar(ruta, AHI)
+      expect([ruta, enviada.status, (await enviada.text()).includes(texto)]).toEqual([ruta, alEnviar, true])
+      if (guia) expect(await filas(guia)).toEqual(antes)
+    }
+  })
+
+  it('is private and strict in every answer of the service', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const ruta = await enlaceDe(await nueva(comercio))
+    const respuestas = [
+      await ver(ruta),
+      await ver(ruta, 'HEAD'),
+      await ver(ruta, 'DELETE'),
+      await ver('/u/desconocido'),
+      await enviar(ruta, {}),
+      await enviar(ruta, { nada: '1' }),
+      await enviar(ruta, AHI),
+      await ver(ruta),
+    ]
+    expect(respuestas.map(({ status }) => status)).toEqual([200, 200, 405, 404, 422, 400, 303, 200])
+    while (respuestas.at(-1)!.status !== 429) {
+      respuestas.push(await enviar(ruta, AHI))
+      expect(respuestas.length).toBeLessThan(30)
+    }
+    expect(Number(respuestas.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0)
+    for (const { headers, status } of respuestas) {
+      const csp = headers.get('content-security-policy') ?? ''
+      const reglas = Object.fromEntries(
+        csp.split('; ').map((regla) => {
+          const [nombre, ...fuentes] = regla.split(' ')
+          return [nombre, fuentes.join(' ')]
+        }),
+      )
+      expect([status, reglas]).toMatchObject([
+        status,
+        {
+          'default-src': "'none'",
+          'script-src': "'self'",
+          'style-src': `'self' ${BRAND_STYLE_HASH}`,
+          'form-action': "'self'",
+          'base-uri': "'none'",
+          'frame-ancestors': "'none'",
+        },
+      ])
+      expect(csp).not.toMatch(/unsafe|,/)
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-robots-tag')).toBe('noindex')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    }
+  })
+})
+
+describe('a request’s end', () => {
+  it('comes after 72 hours, not before: an event, a link that is gone, a place that may still be said', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const pedida = (await leer(comercio, guia)).ubicacion.solicitud!
+    entorno.advance(71 * HORA)
+    await entorno.quietud()
+    expect((await ver(ruta)).status).toBe(200)
+    expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
+    entorno.advance(HORA)
+    const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    checkHistory(vencida)
+    expect(vencida.ubicacion.solicitud).toEqual(pedida)
+    const evento = vencida.eventos.datos[2]!
+    expect(evento).toMatchObject({ tipo: 'ubicacion.vencida', secuencia: 3, lat: null, lng: null })
+    expect(Date.parse(evento.registrado_en)).toBeGreaterThanOrEqual(Date.parse(pedida.vence_en!))
+    const antes = await filas(guia)
+    for (const respuesta of [await ver(ruta), await enviar(ruta, AHI)]) {
+      expect(respuesta.status).toBe(410)
+      expect(await respuesta.text()).toContain('Este enlace ya venció')
+    }
+    entorno.advance(72 * HORA)
+    await entorno.quietud()
+    expect(await filas(guia)).toEqual(antes)
+    await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
+    checkHistory(await leer(comercio, guia))
+  })
+
+  it('expires one guide after another guide of the merchant is confirmed', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const [abierta, confirmada] = [await nueva(comercio), await nueva(comercio)]
+    await comercio.api.guias.confirmarUbicacion(confirmada, { lat: 14.6333, lng: -90.6064 })
+    entorno.advance(73 * HORA)
+    await esperar(comercio, abierta, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    expect((await leer(comercio, confirmada)).ubicacion.estado).toBe('confirmada')
+  })
+
+  it('is no event where it no longer matters', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const [cancelada, confirmada] = [await nueva(comercio), await nueva(comercio)]
+    await comercio.api.guias.cancelar(cancelada)
+    await enviar(await enlaceDe(confirmada), AHI)
+    entorno.advance(73 * HORA)
+    await hasta(async () => (await mensajes(comercio)).every(({ abierta }) => !abierta))
+    for (const guia of [cancelada, confirmada]) expect((await leer(comercio, guia)).secuencia).toBe(3)
+    checkHistory(await leer(comercio, cancelada))
+  })
+
+  it('done twice at once is one event', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guias = await Promise.all(Array.from({ length: 20 }, () => nueva(comercio)))
+    const suyos = (await mensajes(comercio)) as unknown as MensajeKey[]
+    const vencen = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
+    const deps = {
+      db: entorno.db,
+      clock: () => new Date(vencen),
+      secretos: SECRETOS,
+      notifyJobs: () => {},
+      settings: readTestSettings(),
+    }
+    await Promise.all([1, 2, 3, 4].map(() => expireRequests(deps, suyos)))
+    await expireRequests(deps, suyos)
+    for (const guia of guias) {
+      const leida = await leer(comercio, guia)
+      checkHistory(leida)
+      expect([leida.secuencia, leida.ubicacion.estado]).toEqual([3, 'vencida'])
+    }
+  })
+})
+
+describe('location events', () => {
+  it('reach webhooks with the guide as it was, history and feed', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    const webhook = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
+    await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'pausado' })
+    const fotos = new Map<string, object>()
+    const anotar = async (guia: string) => {
+      const { eventos, url_rastreo: _, zona_horaria: __, ...foto } = await leer(comercio, guia)
+      const evento = eventos.datos.at(-1)!
+      fotos.set(evento.id, {
+        id: evento.id,
+        tipo: evento.tipo,
+        creado_en: evento.registrado_en,
+        datos: { guia: foto, evento },
+      })
+    }
+    const guia = await nueva(comercio, MIXCO)
+    await anotar(guia)
+    entorno.advance(73 * HORA)
+    await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    await anotar(guia)
+    await comercio.api.guias.reenviarSolicitud(guia)
+    await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
+    await anotar(guia)
+    await enviar(await enlaceDe(guia), { ...EN_PETEN, seguro: '1' })
+    await anotar(guia)
+    await comercio.api.guias.confirmarUbicacion(guia, { maps_url: ENLACE, referencia: 'Casa «3»' })
+    await anotar(guia)
+    await escanear(guia, 'recolectado', 'en_ruta')
+    await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'activo' })
+    await hasta(async () => receptor.recibidos.length >= 5)
+    await entorno.quietud()
+    expect(receptor.recibidos).toHaveLength(5)
+    for (const { id, json } of receptor.recibidos) expect(json).toEqual(fotos.get(id))
+    const tipos = [
+      'guia.aceptado',
+      'ubicacion.solicitada',
+      'ubicacion.vencida',
+      'ubicacion.solicitada',
+      'ubicacion.confirmada',
+      'ubicacion.confirmada',
+      'guia.recolectado',
+      'guia.en_ruta',
+    ]
+    const leida = await leer(comercio, guia)
+    expect(leida.eventos.datos.map(({ tipo }) => tipo)).toEqual(tipos)
+    const flujo = await hasta(async () => {
+      const { datos } = await comercio.api.eventos.listar({ limite: 100 })
+      return datos.length === tipos.length && datos
+    })
+    expect(flujo).toEqual(leida.eventos.datos)
+  })
+})
+
+describe('afterwards', () => {
+  it('no log has a link’s secret, a phone or a place', () => {
+    const todo = entorno.log.join('\n')
+    expect(new Set(tokens).size).toBeGreaterThan(10)
+    for (const token of tokens) expect(todo.includes(token)).toBe(false)
+    expect(entorno.log.length).toBeGreaterThan(200)
+    expect(todo).not.toMatch(/31481676|14\.6333|-90\.6064|\babc123|Portón/)
+  })
+})

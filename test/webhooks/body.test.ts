@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { markSent } from '../../server/domain/mensajeria/markSent.ts'
+import { HORA } from '../durations.ts'
+import { buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../factories.ts'
+import { buildMensajeDeps } from '../mensajeria/channel.ts'
+import { buildAvisoCode, useWebhooks } from './webhooks.ts'
+
+const { entorno } = useWebhooks()
+beforeAll(() => entorno.detenerReloj())
+
+/** A live merchant's endpoint for everything, paused, so that its deliveries stay where they are. */
+async function conEndpoint() {
+  const { id, comercio, api } = await entorno.nuevoComercio('live')
+  const webhook = `wh_${comercio.slice(4)}`
+  await entorno.db.pool.query(
+    `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
+     values ($1, 'live', $2, 'https://tienda.ejemplo.com/', '{*}', 'pausado', now(), now(), now(), now())`,
+    [id, webhook],
+  )
+  return { api, webhook }
+}
+
+/** Puts a guide's message into the mailbox, as sent: versions without `sin_mensajeria` did so with live guides, too. */
+async function tragar(guia: string) {
+  const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
+  await markSent(buildMensajeDeps(entorno), 'buzon', ['pendiente'], rows)
+}
+
+describe('the body of an event of a version without `sin_mensajeria`', () => {
+  it.each(['pendiente', 'enviado'] as const)('is the same today, byte for byte (%s)', async (estado) => {
+    const { api, webhook } = await conEndpoint()
+    const { guia, external_ref, telefono, creado_en } = await api.guias.crear(buildGuiaWithoutDestino())
+    if (estado === 'enviado') await tragar(guia)
+    await api.guias.cancelar(guia)
+    const vence_en = new Date(entorno.clock().getTime() + 72 * HORA).toISOString()
+
+    const { datos: eventos } = await api.guias.eventos(guia)
+    expect(eventos).toHaveLength(estado === 'enviado' ? 3 : 2)
+    for (const evento of eventos) {
+      const { secuencia } = evento
+      const salio = estado === 'enviado' && secuencia > 1
+      const cuerpo = JSON.stringify({
+        id: evento.id,
+        tipo: evento.tipo,
+        creado_en,
+        datos: {
+          guia: {
+            guia,
+            estado: evento.estado,
+            modo: 'live',
+            external_ref,
+            telefono,
+            destinatario: null,
+            departamento: 'Guatemala',
+            municipio: 'San Juan Sacatepéquez',
+            direccion: null,
+            indicaciones: null,
+            contenido: null,
+            lat: null,
+            lng: null,
+            maps_url: null,
+            recogida: RECOGIDA_VIEW,
+            metadatos: {},
+            ubicacion: {
+              estado: 'solicitada',
+              origen: null,
+              lat: null,
+              lng: null,
+              maps_url: null,
+              precision_m: null,
+              referencia: null,
+              distancia_km: null,
+              confirmado_en: null,
+              solicitud: {
+                canal: 'buzon',
+                estado: salio ? 'enviado' : 'pendiente',
+                numero: 1,
+                creado_en,
+                enviado_en: salio ? creado_en : null,
+                entregado_en: null,
+                leido_en: null,
+                vence_en: salio ? vence_en : null,
+                motivo: null,
+              },
+            },
+            intentos: 0,
+            decision: null,
+            advertencias: [],
+            secuencia,
+            creado_en,
+            actualizado_en: creado_en,
+            datos_borrados_en: null,
+          },
+          evento,
+        },
+      })
+      const entrega = await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia, secuencia))
+      expect(entrega.cuerpo).toBe(cuerpo)
+    }
+  })
+})

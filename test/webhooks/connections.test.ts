@@ -1,0 +1,230 @@
+import http from 'node:http'
+import net from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { createSender } from '../../server/domain/webhooks/sender.ts'
+import type { HostResolver } from '../../server/platform/outbound/destination.ts'
+import {
+  conHttp,
+  EMPTY_RESPONSE,
+  listenAsReceiver,
+  openRawReceiver,
+  resolverLocal,
+  responder,
+  useSender,
+} from './sender.ts'
+
+const { send: enviar, deadlines: plazos } = useSender()
+
+describe('connections', () => {
+  test('one is reused by its endpoint, and its phases are not told again', async () => {
+    await using receptor = await conHttp(responder(204))
+    const primera = await enviar(receptor.url)
+    expect(primera.conexion_ms).not.toBeNull()
+    for (let i = 0; i < 5; i++) {
+      expect(await enviar(receptor.url)).toMatchObject({
+        status: 204,
+        ip: '127.0.0.1',
+        dns_ms: null,
+        conexion_ms: null,
+      })
+    }
+    expect(receptor.connections()).toBe(1)
+  })
+
+  test('none is shared between endpoints, nor between origins of one endpoint', async () => {
+    await using receptor = await conHttp(responder(204))
+    await enviar(receptor.url, { canal: 'uno' })
+    await enviar(receptor.url, { canal: 'dos' })
+    expect(receptor.connections()).toBe(2)
+    await enviar(receptor.url.replace('127.0.0.1', 'localhost'), { canal: 'uno' })
+    expect(receptor.connections()).toBe(3)
+    await enviar(receptor.url, { canal: 'dos' })
+    expect(receptor.connections()).toBe(3)
+  })
+
+  test('the address is judged at every exchange, reused connection or not', async () => {
+    await using receptor = await conHttp(responder(204))
+    expect((await enviar(receptor.url)).status).toBe(204)
+    expect((await enviar(receptor.url, { loopback: false })).error).toBe('destino_no_permitido')
+  })
+
+  test.each([
+    ['64 at once on one endpoint', () => 'uno', 64],
+    ['64 at once on many', (i: number) => `c${i}`, 64],
+  ])('%s', async (_caso, canal, esperadas) => {
+    const pendientes: http.ServerResponse[] = []
+    await using receptor = await conHttp((req, res) => {
+      req.resume().on('end', () => {
+        if (pendientes.push(res) === 64) for (const [i, uno] of pendientes.entries()) uno.writeHead(200).end(`${i}`)
+      })
+    })
+    const respuestas = await Promise.all(
+      Array.from({ length: 64 }, (_, i) => enviar(receptor.url, { canal: canal(i) })),
+    )
+    expect(new Set(respuestas.map(({ status, cuerpo }) => `${status} ${cuerpo}`)).size).toBe(64)
+    expect(receptor.connections()).toBe(esperadas)
+  })
+
+  test('a name with several addresses: the next one when the first does not answer', async () => {
+    await using receptor = await conHttp(responder(204))
+    const varios = createSender({
+      resolver: async () => [
+        { address: '::1', family: 6 },
+        { address: '127.0.0.1', family: 4 },
+      ],
+    })
+    const respuesta = await enviar(`http://localhost:${receptor.port}/`, {}, varios)
+    await varios.close()
+    expect(respuesta).toMatchObject({ status: 204, ip: '127.0.0.1' })
+  })
+
+  test('an exchange that has ended leaves no timer behind', async () => {
+    await using receptor = await conHttp(responder(204))
+    for (let i = 0; i < 50; i++) await enviar(receptor.url)
+    expect(plazos()).toBe(0)
+  })
+
+  test('an idle one that the receiver closed is replaced unnoticed', async () => {
+    await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
+    for (let i = 1; i <= 3; i++) {
+      const respuesta = await enviar(receptor.url)
+      expect(respuesta).toMatchObject({ status: 204, error: null })
+      expect(respuesta.conexion_ms).not.toBeNull()
+      expect(receptor.connections()).toBe(i)
+      for (const socket of receptor.openSockets) socket.end()
+      await expect.poll(() => receptor.openSockets.size).toBe(0)
+    }
+  })
+
+  test.each<[string, (socket: net.Socket) => void]>([
+    ['closed', (socket) => socket.end()],
+    ['reset', (socket) => socket.resetAndDestroy()],
+  ])('a reused one %s as the request arrives: once more on a fresh one', async (_caso, cortar) => {
+    await using receptor = await openRawReceiver((socket, solicitudes) =>
+      solicitudes === 1 ? socket.write(EMPTY_RESPONSE) : cortar(socket),
+    )
+    await enviar(receptor.url)
+    const respuesta = await enviar(receptor.url)
+    expect(respuesta).toMatchObject({ status: 204, error: null })
+    expect(respuesta.conexion_ms).not.toBeNull()
+    expect(receptor.connections()).toBe(2)
+  })
+
+  test('but not a third time, nor once an answer has begun', async () => {
+    let modo = 'bien'
+    await using receptor = await openRawReceiver((socket) => {
+      if (modo === 'bien') socket.write(EMPTY_RESPONSE)
+      else socket.end(modo === 'a medias' ? 'HTTP/1.1 20' : '')
+    })
+    await enviar(receptor.url)
+    modo = 'cierra'
+    expect(await enviar(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
+    expect(receptor.connections()).toBe(2)
+    modo = 'bien'
+    await enviar(receptor.url)
+    modo = 'a medias'
+    expect(await enviar(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
+    expect(receptor.connections()).toBe(3)
+  })
+
+  test.each([
+    ['garbage', 'basura basura'],
+    ['a second answer', 'HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n'],
+    ['half a second answer', 'HTTP/1.1 500 X\r\nContent-'],
+  ])('%s after the answer does not reach the next exchange', async (_caso, sobra) => {
+    await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE + sobra))
+    for (let i = 1; i <= 3; i++) {
+      expect(await enviar(receptor.url)).toMatchObject({ status: 204, error: null })
+      await expect.poll(() => receptor.openSockets.size).toBe(0)
+    }
+    await using tarde = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
+    for (let i = 1; i <= 3; i++) {
+      expect(await enviar(tarde.url)).toMatchObject({ status: 204, error: null })
+      for (const socket of tarde.openSockets) socket.write(sobra)
+      await expect.poll(() => tarde.openSockets.size).toBe(0)
+    }
+    expect(tarde.connections()).toBe(3)
+  })
+
+  test('an idle one closes when the receiver says so, and nothing of it is kept', async () => {
+    // Neither of them closes anything itself; one says that it will soon.
+    const servidor = http.createServer(responder(204, '', { connection: 'keep-alive', 'keep-alive': 'timeout=2' }))
+    const callado = http.createServer(responder(204, '', { connection: 'keep-alive' }))
+    for (const cual of [servidor, callado]) cual.keepAliveTimeout = 0
+    await using receptor = await listenAsReceiver(servidor)
+    await using otro = await listenAsReceiver(callado)
+    await enviar(otro.url)
+    const { connect } = net
+    const huellas: WeakRef<net.Socket>[] = []
+    net.connect = ((opciones: net.NetConnectOpts) => {
+      const socket = connect(opciones)
+      huellas.push(new WeakRef(socket))
+      return socket
+    }) as typeof connect
+    await Promise.all(Array.from({ length: 10 }, (_, i) => enviar(receptor.url, { canal: `c${i % 5}` })))
+    net.connect = connect
+    expect(receptor.openSockets.size).toBe(10)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
+    expect(otro.openSockets.size).toBe(1)
+    expect(huellas).toHaveLength(10)
+    globalThis.gc!()
+    // The last one may still be referred to from the stack.
+    expect(huellas.filter((huella) => huella.deref()).length).toBeLessThanOrEqual(1)
+  })
+})
+
+test('of the idle ones of many endpoints, the latest stay open; those in use all do', async () => {
+  const sueltas = Promise.withResolvers<void>()
+  await using receptor = await conHttp(async (req, res) => {
+    if (req.url === '/lenta') await sueltas.promise
+    res.writeHead(204).end()
+  })
+  // As many as stay are few here: they would be closed for their age before thousands are made on a slow machine.
+  const paciente = createSender({ resolver: resolverLocal, maxIdle: 20 })
+  await enviar(receptor.url, { canal: 'lenta' }, paciente)
+  const lenta = enviar(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, paciente)
+  const todas = Array.from({ length: 30 }, (_, i) => enviar(receptor.url, { canal: `c${i}` }, paciente))
+  expect((await Promise.all(todas)).every(({ status }) => status === 204)).toBe(true)
+  await expect.poll(() => receptor.openSockets.size).toBe(21)
+  expect(receptor.connections()).toBe(31)
+  expect(await enviar(receptor.url, { canal: 'c29' }, paciente)).toMatchObject({ status: 204, conexion_ms: null })
+  expect(receptor.connections()).toBe(31)
+  await enviar(receptor.url, { canal: 'c0' }, paciente)
+  expect(receptor.connections()).toBe(32)
+  sueltas.resolve()
+  expect(await lenta).toMatchObject({ status: 204, conexion_ms: null })
+  await paciente.close()
+})
+
+describe('closing', () => {
+  test('what is under way ends, and no socket is left', async () => {
+    const otro = createSender({ resolver: resolverLocal })
+    await using colgado = await openRawReceiver((socket) => socket.write('HTTP/1.1 '))
+    await using rapido = await conHttp(responder(204))
+    for (let i = 0; i < 20; i++) await enviar(rapido.url, { canal: `r${i}` }, otro)
+    const colgados = Array.from({ length: 20 }, () => enviar(colgado.url, {}, otro))
+    await expect.poll(() => colgado.openSockets.size).toBe(20)
+    expect(rapido.openSockets.size).toBe(20)
+    await otro.close()
+    for (const respuesta of await Promise.all(colgados)) {
+      expect(respuesta).toMatchObject({ status: null, error: 'conexion' })
+      expect(respuesta.detalle).toContain('se repetirá')
+    }
+    await expect.poll(() => colgado.openSockets.size + rapido.openSockets.size).toBe(0)
+  })
+
+  test('also what is still looking up a name, and nothing starts afterwards', async () => {
+    await using receptor = await conHttp(responder(204))
+    const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<HostResolver>>>()
+    const otro = createSender({ resolver: () => promise })
+    const pendiente = enviar(`http://localhost:${receptor.port}/`, {}, otro)
+    await otro.close()
+    expect(await pendiente).toMatchObject({ status: null, error: 'conexion' })
+    resolve(await resolverLocal('localhost'))
+    expect(await enviar(receptor.url, {}, otro)).toMatchObject({ status: null, error: 'conexion', ip: null })
+    await otro.close()
+    // Whatever had been on its way would have come before this one.
+    await enviar(receptor.url)
+    expect(receptor.connections()).toBe(1)
+  })
+})

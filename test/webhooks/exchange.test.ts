@@ -1,0 +1,55 @@
+import { createSecretKey } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { exchange } from '../../server/domain/webhooks/exchange.ts'
+import type { Receptor } from '../../server/domain/webhooks/receiver.ts'
+import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
+
+const CONTESTADA = {
+  status: 503,
+  error: 'http',
+  cabeceras: { server: 'interno/1.2', 'set-cookie': '***' },
+  cuerpo: 'secreto',
+  cuerpo_truncado: false,
+} as unknown as ExchangeResult
+
+/** Sends a test event to the address and returns the part of the answer that is stored. */
+async function guardada(url: string, respuesta: ExchangeResult) {
+  const deps = {
+    clock: () => new Date(),
+    newId: () => ({ id: 'x', creado_en: new Date() }),
+    destinations: { loopback: true },
+    sender: { send: async () => respuesta },
+  } as unknown as Parameters<typeof exchange>[0]
+  const receptor = {
+    webhook: 'wh_X',
+    modo: 'test',
+    url,
+    direccion: new URL(url),
+    versions: [1],
+    expirations: [null],
+    claves: [createSecretKey(Buffer.alloc(32))],
+  } as unknown as Receptor
+  const aviso = { evento: 'evt_1', tipo: 'webhook.prueba', creado_en: new Date(), datos: {} }
+  const { respuesta: visible } = await exchange(deps, receptor, { aviso } as unknown as Parameters<typeof exchange>[2])
+  return visible
+}
+
+describe('an exchange', () => {
+  it('keeps headers and body of a public receiver', async () => {
+    expect(await guardada('https://tienda.ejemplo.com/', CONTESTADA)).toEqual(CONTESTADA)
+  })
+
+  it.each(['http://127.0.0.1:4000/', 'http://localhost/', 'http://[::1]:1/'])(
+    'keeps neither headers nor body of %s',
+    async (url) => {
+      const vacia = { ...CONTESTADA, cabeceras: {}, cuerpo: '', cuerpo_truncado: true }
+      expect(await guardada(url, CONTESTADA)).toEqual(vacia)
+      expect(await guardada(url, { ...CONTESTADA, cuerpo: '' })).toEqual({ ...vacia, cuerpo_truncado: false })
+    },
+  )
+
+  it('tells that no answer came from a receiver on this machine', async () => {
+    const sin = { ...CONTESTADA, status: null, cabeceras: null, cuerpo: null }
+    expect(await guardada('http://localhost/', sin)).toEqual(sin)
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { shareEnvironment } from '../environment.ts'
+import { buildGuia, hasta } from '../factories.ts'
+import { answerWith, holdAnswers, useReceivers } from './receiver.ts'
+import { terminada } from './webhooks.ts'
+
+const entorno = shareEnvironment()
+const nuevoReceptor = useReceivers()
+
+/** A merchant with as many endpoints as there may be, at a receiver that took one and answers nothing any more. */
+async function pesado() {
+  const comercio = await entorno.nuevoComercio()
+  const retenedor = holdAnswers()
+  const receptor = await nuevoReceptor()
+  const webhooks: string[] = []
+  for (let i = 0; i < 20; i++)
+    webhooks.push((await comercio.api.webhooks.crear({ url: `${receptor.url}/${i}` })).webhook)
+  // A host that never took anything would be sent less.
+  const { aviso } = await comercio.api.webhooks.probar(webhooks[0]!)
+  await terminada(comercio.api, webhooks[0]!, aviso)
+  receptor.responder = retenedor.responder
+  return { comercio, receptor, retenedor, webhooks }
+}
+
+/** A healthy merchant's deliveries arrive while those of the other one are still under way. */
+async function llegan(cuantas: number, { retenedor }: Pick<Awaited<ReturnType<typeof pesado>>, 'retenedor'>) {
+  const vecino = await entorno.nuevoComercio()
+  const receptor = await nuevoReceptor()
+  await vecino.api.webhooks.crear({ url: receptor.url })
+  for (let i = 1; i <= cuantas; i++) {
+    await vecino.api.guias.crear(buildGuia())
+    await hasta(async () => receptor.recibidos.length === i)
+  }
+  expect(retenedor.abandonadas).toBe(0)
+  retenedor.release()
+}
+
+describe('one merchant', () => {
+  it('with 20 slow endpoints and a backlog for each holds up nobody else', async () => {
+    const lleno = await pesado()
+    await Promise.all(Array.from({ length: 60 }, () => lleno.comercio.api.guias.crear(buildGuia())))
+    await hasta(async () => lleno.receptor.recibidos.length >= 20)
+    await llegan(10, lleno)
+  })
+
+  it('that asks for hundreds of tests holds up nobody', async () => {
+    const lleno = await pesado()
+    const { comercio, receptor, webhooks } = lleno
+    await Promise.all(
+      Array.from({ length: 200 }, (_, i) => comercio.api.webhooks.probar(webhooks[i % webhooks.length]!)),
+    )
+    await hasta(async () => receptor.recibidos.length > 0)
+    await llegan(10, lleno)
+  })
+})
+
+describe('an endpoint that moved', () => {
+  it('isn’t judged by what its old address answers afterwards', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const retenedor = holdAnswers()
+    const viejo = await nuevoReceptor(retenedor.responder)
+    const nuevo = await nuevoReceptor(answerWith(204))
+    const { webhook } = await api.webhooks.crear({ url: viejo.url })
+    await api.guias.crear(buildGuia())
+    await hasta(async () => viejo.recibidos[0])
+    await api.webhooks.cambiar(webhook, { url: nuevo.url })
+    retenedor.release(410)
+    await hasta(async () =>
+      (await api.webhooks.avisos(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined,
+    )
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
+    await api.guias.crear(buildGuia())
+    await hasta(async () => nuevo.recibidos[0])
+  })
+})
+
+describe('a resend', () => {
+  it('asked for again and again before it has left is one', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    const { webhook } = await api.webhooks.crear({ url: receptor.url })
+    await api.guias.crear(buildGuia())
+    const { aviso } = await hasta(async () =>
+      (await api.webhooks.avisos(webhook, { estado: 'entregado' })).datos.find(() => true),
+    )
+    for (let i = 0; i < 40; i++) await api.webhooks.reenviar(webhook, aviso)
+    await hasta(async () =>
+      (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado' ? true : undefined,
+    )
+    const { historial, intentos } = await api.webhooks.obtenerAviso(webhook, aviso)
+    expect(receptor.recibidos.length).toBeGreaterThan(1)
+    // Every attempt that counts has a number of its own.
+    const numeros = historial.filter(({ tardio }) => !tardio).map(({ numero }) => numero)
+    expect(new Set(numeros).size).toBe(numeros.length)
+    expect(intentos).toBe(numeros.length)
+  })
+})

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { buildGuia, buildGuiaWithoutDestino, hasta, lote100 } from '../factories.ts'
+import { answerWith, holdAnswers, type TestReceiver } from './receiver.ts'
+import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
+
+const { advance: adelantar, nuevo } = useWebhooks()
+
+const deGuia = ({ recibidos }: TestReceiver, guia: string) =>
+  recibidos.filter(({ json }) => json.datos.guia.guia === guia).map(({ json }) => json.datos.evento.secuencia)
+
+describe('the order of a guide’s events at an endpoint', () => {
+  it('is theirs, however many come at once', async () => {
+    const { api, receptor } = await nuevo()
+    const guias = await Promise.all(Array.from({ length: 20 }, () => api.guias.crear(buildGuia())))
+    await Promise.all(
+      guias.map(async ({ guia }) => {
+        for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
+          await api.simulador.avanzar(guia, { estado })
+      }),
+    )
+    await hasta(async () => receptor.recibidos.length >= 80)
+    for (const { guia } of guias) expect(deGuia(receptor, guia)).toEqual([1, 2, 3, 4])
+  })
+
+  it('one waits for the one before it, and for no other guide’s', async () => {
+    const retenedor = holdAnswers()
+    const { api, receptor } = await nuevo(retenedor.responder)
+    const { guia } = await api.guias.crear(buildGuia())
+    await hasta(async () => deGuia(receptor, guia).length === 1)
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const { guia: otra } = await api.guias.crear(buildGuia())
+    await hasta(async () => deGuia(receptor, otra).length === 1)
+    expect(deGuia(receptor, guia)).toEqual([1])
+    retenedor.release()
+    await hasta(async () => deGuia(receptor, guia).length === 2)
+    expect(deGuia(receptor, guia)).toEqual([1, 2])
+  })
+
+  it('is not kept where one fails: what comes after it doesn’t wait for its retry', async () => {
+    const { api, receptor, webhook } = await nuevo()
+    receptor.responder = ({ json }, res) => {
+      const primero = json.datos.evento.secuencia === 1 && deGuia(receptor, json.datos.guia.guia).length === 1
+      answerWith(primero ? 500 : 204)(undefined as never, res)
+    }
+    const { guia } = await api.guias.crear(buildGuia())
+    await hasta(async () => deGuia(receptor, guia).length === 1)
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
+    await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
+    adelantar(6_000)
+    await terminada(api, webhook, buildAvisoCode(webhook, guia, 1), 2)
+    expect(deGuia(receptor, guia)).toEqual([1, 2, 1])
+  })
+})
+
+describe('what is handed over without being read again', () => {
+  it('has the very bytes that are read afterwards', async () => {
+    const { api, receptor, webhook } = await nuevo()
+    const variantes = [
+      buildGuia(),
+      buildGuiaWithoutDestino(),
+      { ...buildGuiaWithoutDestino(), maps_url: 'https://www.google.com/maps?q=14.6349,-90.5069' },
+      { ...buildGuia(), lat: 15.123456789, lng: -91.1, municipio: 'No existe', contenido: 'ñ "x" \\ \u2028 €' },
+      { ...buildGuia(), recogida: { maps_url: 'https://maps.google.com/?q=14.5,-90.5', nombre: 'Bodega' } },
+      ...lote100().guias.slice(0, 20),
+    ]
+    for (const guia of variantes) {
+      const [resultado] = (await api.guias.crearLote({ ...lote100(), guias: [guia as never] })).resultados
+      if (!resultado?.ok) throw new Error(JSON.stringify(resultado))
+      const entrega = await terminada(api, webhook, buildAvisoCode(webhook, resultado.guia))
+      expect(receptor.recibidos.find(({ id }) => id === entrega.evento)?.cuerpo).toBe(entrega.cuerpo)
+    }
+  })
+})

@@ -1,0 +1,15 @@
+import { cleanWebhooks } from '../../server/domain/webhooks/sweeper.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { MASTER_KEY, type TestEnvironment } from '../environment.ts'
+import { readTestSettings } from '../factories.ts'
+
+/** A round of housekeeping, now. */
+export const cleanUpNow = ({ db, clock: reloj }: TestEnvironment, claves: readonly string[] = [MASTER_KEY]) =>
+  cleanWebhooks({
+    db,
+    log: createLog('silent'),
+    clock: reloj,
+    secretos: createSecrets(claves.map((clave) => Buffer.from(clave, 'base64'))),
+    settings: readTestSettings(),
+  })

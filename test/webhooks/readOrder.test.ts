@@ -1,0 +1,75 @@
+// The order in which the pump reads due deliveries of one guide. A backlog is read in parts, so the order must hold
+// between parts, too.
+
+import { expect, it } from 'vitest'
+import { retryGuiaOf } from '../../server/domain/decisiones/decidir.ts'
+import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
+import { readDue } from '../../server/domain/webhooks/due.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { type Comercio, useEnvironment } from '../environment.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
+import { buildMensajeDeps } from '../mensajeria/channel.ts'
+import { nadie } from './webhooks.ts'
+
+// No process sends the deliveries, so that the tests read them.
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const deps = (reloj: () => Date) => ({
+  ...buildMensajeDeps(entorno),
+  clock: reloj,
+  newId: createIdGenerator(reloj),
+  canalDe: () => 'buzon' as const,
+})
+
+/** A merchant with an endpoint that may be sent to. */
+async function conEndpoint() {
+  const comercio = await entorno.nuevoComercio()
+  const { webhook } = await comercio.api.webhooks.crear(nadie())
+  await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
+  return { comercio, api: comercio.api, webhook }
+}
+
+/** Reads the due deliveries one by one; returns the types of their events. */
+async function leerUnaPorUna({ id, modo }: Comercio, webhook: string): Promise<string[]> {
+  const leidas: { evento: string; tipo: string }[] = []
+  for (;;) {
+    const salvo = leidas.map(({ evento }) => evento)
+    const pedido = { comercio_id: id, modo, webhook, count: 1, salvo }
+    const [[una] = []] = await readDue(deps(entorno.clock), [pedido], entorno.clock())
+    if (!una) return leidas.map(({ tipo }) => tipo)
+    leidas.push(una.aviso)
+  }
+}
+
+it('is that of the events if a decision corrects fields first', async () => {
+  const { comercio, api, webhook } = await conEndpoint()
+  const { guia } = await api.guias.crear(buildGuia())
+  for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'])
+    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+  entorno.advance(5_000)
+  // Each reading of the clock is later than the one before, and none is in the future.
+  let lecturas = 0
+  const reloj = () => new Date(entorno.clock().getTime() - 1_000 + ++lecturas)
+  const quien = { por: 'comercio', origen: 'comercio', ambito: 'todos', autor: null, pais: null } as const
+  await retryGuiaOf(deps(reloj), quien, guia, { campos: { contenido: 'Dos cajas' } }, async () => {})
+  expect(await leerUnaPorUna(comercio, webhook)).toEqual([
+    'guia.aceptado',
+    'guia.recolectado',
+    'guia.en_ruta',
+    'guia.intento_fallido',
+    'guia.decision_pendiente',
+    'guia.corregida',
+    'guia.decision_tomada',
+  ])
+})
+
+it('is that of the events if a statement waited for the guide after it read the clock', async () => {
+  const { comercio, api, webhook } = await conEndpoint()
+  const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
+  await api.guias.corregir(guia, { contenido: 'Dos cajas' })
+  const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
+  await sendToMailbox(
+    deps(() => new Date(entorno.clock().getTime() - 5_000)),
+    rows,
+  )
+  expect(await leerUnaPorUna(comercio, webhook)).toEqual(['guia.aceptado', 'guia.corregida', 'ubicacion.solicitada'])
+})

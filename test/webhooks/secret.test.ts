@@ -1,0 +1,28 @@
+import { Guias } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { MASTER_KEY } from '../environment.ts'
+import { cleanUpNow } from './prune.ts'
+import { firmaDe, firmas, terminada, useWebhooks } from './webhooks.ts'
+
+const { entorno, rotar, nuevo, checkNoSecretos: sinSecretos } = useWebhooks()
+
+describe('secrets', () => {
+  it('stand neither in the log nor in the database', async () => {
+    const { api, webhook } = await nuevo()
+    await rotar(api, webhook)
+    await sinSecretos()
+  })
+
+  it('are encrypted with the present master key, and sign as ever when the old one is gone', async () => {
+    const { comercio, receptor, webhook, secreto } = await nuevo()
+    const nueva = Buffer.alloc(32, 9).toString('base64')
+    const claves = [nueva, MASTER_KEY]
+    await entorno.reset({ MASTER_KEYS: claves.join() })
+    await cleanUpNow(entorno, claves)
+    await entorno.reset({ MASTER_KEYS: nueva })
+    const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    const { aviso } = await api.webhooks.probar(webhook)
+    await terminada(api, webhook, aviso)
+    expect(receptor.recibidos.map(firmas)).toEqual([[firmaDe(secreto, receptor.recibidos[0]!)]])
+  })
+})

@@ -1,0 +1,243 @@
+import type net from 'node:net'
+import { describe, expect, test } from 'vitest'
+import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
+import { createSender } from '../../server/domain/webhooks/sender.ts'
+import { conHttp, dripText, EMPTY_RESPONSE, openRawReceiver, responder, useSender } from './sender.ts'
+
+const { send: enviar, deadlines: plazos, vencer } = useSender()
+
+test('the request arrives as it was signed, byte by byte', async () => {
+  const recibido: unknown[] = []
+  await using receptor = await conHttp(async (req, res) => {
+    const { method, url, headers } = req
+    recibido.push({ method, url, headers, cuerpo: Buffer.concat(await req.toArray()).toString() })
+    res.writeHead(204).end()
+  })
+  const respuesta = await enviar(`${receptor.url}?a=%20ñ`, {
+    cabeceras: { 'content-type': 'application/json', 'webhook-id': 'evt_1' },
+    cuerpo: '{"ñ":"\u{1f69a}"}',
+  })
+  expect(respuesta.status).toBe(204)
+  expect(recibido).toEqual([
+    {
+      method: 'POST',
+      url: '/hooks?a=%20%C3%B1',
+      headers: {
+        host: `127.0.0.1:${receptor.port}`,
+        connection: 'keep-alive',
+        'content-type': 'application/json',
+        'webhook-id': 'evt_1',
+        'accept-encoding': 'identity',
+        'content-length': '13',
+      },
+      cuerpo: '{"ñ":"\u{1f69a}"}',
+    },
+  ])
+})
+
+describe('bounded in time', () => {
+  const agotado = (respuesta: ExchangeResult) =>
+    expect(respuesta).toMatchObject({ status: null, error: 'tiempo_agotado', cabeceras: null, cuerpo: null })
+  /** What a receiver does that goes on for ever; the deadline passes once five drops have had time to arrive. */
+  const gotear =
+    (texto: string, inicio = '') =>
+    (socket: net.Socket) =>
+      dripText(socket, texto, inicio, (gotas) => gotas === 6 && vencer())
+  /** Drops of nothing. */
+  const callar = (inicio = '') => gotear('', inicio)
+
+  test.each<[string, (socket: net.Socket) => void]>([
+    ['no answer', callar()],
+    ['half a status line', callar('HTTP/1.')],
+    ['half a header', callar('HTTP/1.1 200 OK\r\nContent-')],
+    ['headers that drip', gotear('X-A: b\r\n', 'HTTP/1.1 200 OK\r\n')],
+    ['a header that drips', gotear('a', 'HTTP/1.1 200 OK\r\nX-A: ')],
+    ['a reason that drips', gotear('a', 'HTTP/1.1 200 ')],
+    ['empty lines that drip', gotear('\r\n')],
+    ['1xx and then nothing', callar('HTTP/1.1 102 Processing\r\n\r\n')],
+    ['100 and then nothing', callar('HTTP/1.1 100 Continue\r\n\r\n')],
+  ])('%s', async (_caso, atender) => {
+    await using receptor = await openRawReceiver(atender)
+    const respuesta = await enviar(receptor.url)
+    agotado(respuesta)
+    expect(respuesta.ip).toBe('127.0.0.1')
+    expect(respuesta.detalle).toContain('respuesta')
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
+    expect(receptor.connections()).toBe(1)
+  })
+
+  test('a name that takes too long', async () => {
+    const lento = createSender({ resolver: () => new Promise(() => {}) })
+    const pendiente = enviar('http://localhost:9/', {}, lento)
+    vencer()
+    const respuesta = await pendiente
+    agotado(respuesta)
+    expect(respuesta.detalle).toContain('nombre')
+    await lento.close()
+  })
+
+  test('a body that drips: what came counts', async () => {
+    await using receptor = await openRawReceiver(gotear('a', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
+    const respuesta = await enviar(receptor.url)
+    expect(respuesta).toMatchObject({ status: 200, error: null, detalle: null, cuerpo_truncado: true })
+    expect(respuesta.cuerpo).toMatch(/^a{3,100}$/)
+    // The answer had begun well before the deadline.
+    expect(respuesta.primer_byte_ms).toBeLessThan(respuesta.total_ms)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
+  })
+
+  test('a body that stops, with an error status', async () => {
+    await using receptor = await openRawReceiver(callar('HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\nfal'))
+    expect(await enviar(receptor.url)).toMatchObject({
+      status: 500,
+      error: 'http',
+      cuerpo: 'fal',
+      cuerpo_truncado: true,
+    })
+  })
+
+  test('a second try has no deadline of its own', async () => {
+    await using receptor = await openRawReceiver((socket, solicitudes) => {
+      if (receptor.connections() > 1) return
+      if (solicitudes === 1) socket.write(EMPTY_RESPONSE)
+      else socket.destroy()
+    })
+    expect((await enviar(receptor.url)).status).toBe(204)
+    const pendiente = enviar(receptor.url)
+    await expect.poll(() => receptor.connections()).toBe(2)
+    expect(plazos()).toBe(1)
+    vencer()
+    agotado(await pendiente)
+    expect(receptor.connections()).toBe(2)
+  })
+
+  test('fifty that hang delay no other', async () => {
+    await using colgado = await openRawReceiver(() => {})
+    await using rapido = await conHttp(responder(204))
+    const colgados = Array.from({ length: 50 }, (_, i) => enviar(colgado.url, { canal: `c${i}` }))
+    const rapidos = await Promise.all(Array.from({ length: 20 }, (_, i) => enviar(rapido.url, { canal: `r${i}` })))
+    for (const { status } of rapidos) expect(status).toBe(204)
+    expect(plazos()).toBe(50)
+    vencer()
+    for (const respuesta of await Promise.all(colgados)) expect(respuesta.error).toBe('tiempo_agotado')
+  })
+})
+
+describe('the network fails', () => {
+  test('a port where nobody listens', async () => {
+    const receptor = await conHttp(responder(204))
+    await receptor[Symbol.asyncDispose]()
+    const respuesta = await enviar(receptor.url)
+    expect(respuesta).toMatchObject({ status: null, error: 'conexion', ip: null, conexion_ms: null, cuerpo: null })
+    expect(respuesta.detalle).toContain('rechazó la conexión')
+  })
+
+  test.each<[string, (socket: net.Socket) => void]>([
+    ['closes at once', (socket) => socket.end()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['closes in the middle of its headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-')],
+  ])('%s: one try on a fresh connection', async (_caso, atender) => {
+    await using receptor = await openRawReceiver(atender)
+    const respuesta = await enviar(receptor.url)
+    expect(respuesta).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', cuerpo: null })
+    expect(respuesta.detalle).toContain('cerró la conexión')
+    expect(receptor.connections()).toBe(1)
+  })
+
+  test('closes in the middle of its body: the status decides', async () => {
+    await using receptor = await openRawReceiver((socket) =>
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhola'),
+    )
+    expect(await enviar(receptor.url)).toMatchObject({
+      status: 200,
+      error: null,
+      cuerpo: 'hola',
+      cuerpo_truncado: true,
+    })
+  })
+})
+
+describe('what is no HTTP/1.1 answer', () => {
+  test.each([
+    ['SSH', 'SSH-2.0-OpenSSH_9.9\r\n', 'HTTP/1.1'],
+    ['HTTP/0.9', '<html>hola</html>', 'HTTP/1.1'],
+    ['binary', '\x16\x03\x01\x02\0\x01', 'HTTP/1.1'],
+    ['HTTP/2', '\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64', 'HTTP/1.1'],
+    ['a version that does not exist', 'HTTP/7.3 200 OK\r\n\r\n', 'HTTP/1.1'],
+    ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n', 'HTTP/1.1'],
+    ['status 099', 'HTTP/1.1 099 X\r\n\r\n', 'HTTP/1.1'],
+    ['an upgrade', 'HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'HTTP/1.1'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 'HTTP/1.1'],
+    ['a header with NUL', 'HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n', 'HTTP/1.1'],
+    ['huge headers', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, '16 KB'],
+    ['many headers', `HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(5000)}\r\n`, '16 KB'],
+    ['endless 1xx', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100), '1xx'],
+    ['endless 100', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), '1xx'],
+    ['100 with a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', 'HTTP/1.1'],
+  ])('%s', async (_caso, bytes, detalle) => {
+    await using receptor = await openRawReceiver((socket) => socket.write(bytes, 'latin1'))
+    const respuesta = await enviar(receptor.url)
+    expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida', cabeceras: null, cuerpo: null })
+    expect(respuesta.detalle).toContain(detalle)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
+    expect(receptor.connections()).toBe(1)
+  })
+
+  test('a few 1xx before the answer are fine', async () => {
+    await using receptor = await openRawReceiver((socket) =>
+      socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 X\r\n\r\n${EMPTY_RESPONSE}`),
+    )
+    const respuesta = await enviar(receptor.url)
+    expect(respuesta).toMatchObject({ status: 204, error: null })
+    expect(respuesta.cabeceras).not.toHaveProperty('link')
+  })
+
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+  test.each([
+    ['100', CONTINUE],
+    ['100 without a reason', 'HTTP/1.1 100\r\n\r\n'],
+    ['100 with headers', 'HTTP/1.1 100 Continue\r\nX: HTTP/1.1 100\r\nDate: x\r\n\r\n'],
+    ['several 100', CONTINUE.repeat(3)],
+    ['100 after 103', `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${CONTINUE}`],
+    ['103 after 100', `${CONTINUE}HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n`],
+  ])(
+    '%s before the answer is skipped, at every request of a connection, in one piece or in many',
+    async (_caso, antes) => {
+      const BODY = 'HTTP/1.1 100 Continue\r\n\r\n'
+      const bytes = `${antes}HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
+      await using receptor = await openRawReceiver((socket, solicitudes) => {
+        if (solicitudes === 1) socket.write(bytes)
+        else for (const byte of bytes) socket.write(byte)
+      })
+      for (const _vez of [1, 2, 3])
+        expect(await enviar(receptor.url)).toMatchObject({
+          status: 200,
+          error: null,
+          cuerpo: BODY,
+          cuerpo_truncado: false,
+        })
+      expect(receptor.connections()).toBe(1)
+    },
+  )
+})
+
+test('it never rejects, whatever it is given', async () => {
+  for (const url of ['', 'x', 'ftp://a.b/', 'https://10.0.0.1/', 'http://8.8.8.8/']) {
+    const respuesta = await enviar(url)
+    expect(respuesta).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null, dns_ms: null })
+    expect(respuesta.detalle).toMatch(/\.$/)
+  }
+  for (const [nombre, valor] of [
+    ['x-a', 'b\r\nc: d'] as const,
+    ['mala cabecera', 'x'] as const,
+    ['upgrade', 'x'] as const,
+  ]) {
+    expect(await enviar('http://127.0.0.1:9/', { cabeceras: { [nombre]: valor } })).toMatchObject({
+      status: null,
+      error: 'conexion',
+    })
+  }
+  const fallido = createSender({ resolver: () => Promise.reject(new Error('SERVFAIL')) })
+  const respuesta = await enviar('https://recibe.ejemplo.com/', {}, fallido)
+  expect(respuesta).toMatchObject({ status: null, error: 'dns', detalle: expect.stringContaining('DNS') })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { Connections } from '../../server/data/connections.ts'
+import { type Db, queryWith } from '../../server/data/db.ts'
+import { readDue } from '../../server/domain/webhooks/due.ts'
+import type { AttemptResult } from '../../server/domain/webhooks/settleAttempts.ts'
+import { settleSuccesses } from '../../server/domain/webhooks/settleSuccesses.ts'
+import { useEnvironment } from '../environment.ts'
+import { buildMensajeDeps } from '../mensajeria/channel.ts'
+import { nadie } from './webhooks.ts'
+
+/** A service that sends nothing. */
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+
+describe('settling what went well', () => {
+  it('reads its own deliveries alone, though it was planned when there were hardly any others', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const { webhook } = await api.webhooks.crear(nadie())
+    const vecino = await api.webhooks.crear(nadie())
+    const pool = new Connections(entorno.databaseUrl, 1, 'prueba')
+    const consultar = queryWith(pool)
+    const clave = { comercio_id: id, modo: 'test', webhook } as const
+    const poner = (suyo: string, cuantas: number, estado = 'pendiente') =>
+      pool.query(
+        `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+         select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || gen_random_uuid() || '_0', 'webhook.prueba', $4, 'automatica', now(), '{}', now()
+         from generate_series(1, $3::int)`,
+        [id, suyo, cuantas, estado],
+      )
+    /** Rows of deliveries. */
+    const leidasHastaAhora = async (): Promise<number> => {
+      await pool.query('select pg_stat_force_next_flush()')
+      const { rows } = await pool.query(
+        `select (seq_tup_read + idx_tup_fetch)::int as filas from pg_stat_user_tables where relname = 'webhook_aviso'`,
+      )
+      return rows[0].filas
+    }
+    const asentar = async () => {
+      await poner(webhook, 20)
+      const [leidas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 20, salvo: [] }], new Date())
+      const resultados = leidas!.map(
+        ({ aviso: entrega }, n) =>
+          ({
+            id: `${n}`,
+            aviso: entrega,
+            url: '',
+            secretos: [1],
+            iniciado_en: new Date(),
+            respuesta: { status: 204 },
+          }) as never as AttemptResult,
+      )
+      const antes = await leidasHastaAhora()
+      expect(await settleSuccesses({ query: consultar, pool: {} } as Db, resultados, new Date())).toEqual([])
+      return (await leidasHastaAhora()) - antes
+    }
+    try {
+      await poner(webhook, 300, 'entregado')
+      await pool.query('analyze webhook_aviso')
+      // From the sixth time on PostgreSQL keeps the plan.
+      for (let n = 0; n < 7; n++) await asentar()
+      await poner(vecino.webhook, 20_000)
+      expect(await asentar()).toBeLessThan(2_000)
+    } finally {
+      await pool.end()
+    }
+  })
+})

@@ -1,0 +1,91 @@
+// The service's own code of who may send, played in virtual time against receivers that fail by chance: each seed is a
+// story of its own, and the same each time.
+
+import { describe, expect, it } from 'vitest'
+import { createRandom } from '../random.ts'
+import type { Comportamiento } from './simulation/pump.ts'
+import { answerAfter, cuelga, type SimulationCase, simular } from './simulation/simulate.ts'
+
+const COSTOS = { sending: 0.1, helpers: 0, postgres: 0.05, receptor: 0.05, disco: 1 }
+const SEGUNDO = 1_000
+
+const con = (mas: Partial<SimulationCase>): SimulationCase => ({
+  semilla: 1,
+  nucleos: 2,
+  processes: 1,
+  endpoints: 20,
+  comercios: 20,
+  costs: COSTOS,
+  responder: () => answerAfter(5),
+  ...mas,
+})
+
+/** Receivers of all kinds, two of ten ill, and processes that are killed at any moment. */
+function historia(semilla: number): SimulationCase {
+  const azar = createRandom(semilla)
+  const entre = (desde: number, hasta: number) => desde + Math.floor(azar() * (hasta - desde + 1))
+  const procesos = entre(1, 4)
+  const males: Comportamiento[] = [
+    cuelga,
+    answerAfter(2_000),
+    () => ({ ms: 5, succeeded: false }),
+    (azar) => ({ ms: 5, succeeded: azar() < 0.5 }),
+    (_azar, ahora) => ({ ms: 5, succeeded: ahora > 20 * SEGUNDO }),
+  ]
+  return con({
+    semilla,
+    processes: procesos,
+    endpoints: entre(10, 60),
+    comercios: entre(1, 10),
+    enCola: entre(0, 500),
+    perSecond: entre(50, 400),
+    durationMs: 10 * SEGUNDO,
+    responder: (endpoint) =>
+      endpoint % 10 < 2 ? males[(endpoint + semilla) % males.length]! : answerAfter(entre(1, 200)),
+    muertes: Array.from({ length: entre(0, 3) }, () => ({
+      proceso: entre(0, procesos - 1),
+      en: entre(0, 12) * SEGUNDO,
+    })),
+  })
+}
+
+describe('the simulation of what is sent', () => {
+  it('gives the same for the same seed, and something else for another', () => {
+    expect(simular(historia(7))).toEqual(simular(historia(7)))
+    expect(simular(historia(7))).not.toEqual(simular(historia(8)))
+  })
+
+  it.each([
+    ['as many exchanges as a process has', { comercios: 20 }, 64],
+    ['and one merchant half of them', { comercios: 1 }, 32],
+    ['and one endpoint four', { comercios: 1, endpoints: 1 }, 4],
+  ])('keeps under way %s', (_que, mas, aLaVez) => {
+    const { perSecond: porSegundo } = simular(
+      con({ ...mas, eventos: 1, enCola: 4_000, responder: () => answerAfter(100) }),
+    )
+    expect(porSegundo).toBeGreaterThan(0.9 * aLaVez * 10)
+    expect(porSegundo).toBeLessThan(1.05 * aLaVez * 10)
+  })
+
+  it('loses nothing and keeps each guide’s order, whoever is ill or killed', { timeout: 120_000 }, () => {
+    for (let semilla = 1; semilla <= 40; semilla++) {
+      const { lost: perdidas, desordenadas, entregadas } = simular(historia(semilla))
+      expect({ semilla, perdidas, desordenadas }).toEqual({ semilla, perdidas: 0, desordenadas: 0 })
+      expect(entregadas).toBeGreaterThan(0)
+    }
+  })
+
+  it('sends nothing twice where nobody is killed', () => {
+    for (let semilla = 1; semilla <= 20; semilla++)
+      expect([semilla, simular({ ...historia(semilla), muertes: [] }).repetidas]).toEqual([semilla, 0])
+  })
+
+  it('makes nobody wait for those that hang', () => {
+    const mitad = con({ perSecond: 400, durationMs: 60 * SEGUNDO, endpoints: 100, comercios: 100 })
+    const { delays: esperas } = simular({
+      ...mitad,
+      responder: (endpoint) => (endpoint % 2 === 0 ? cuelga : answerAfter(20)),
+    })
+    expect(Math.max(...esperas.filter((_, endpoint) => endpoint % 2 === 1))).toBeLessThan(2 * SEGUNDO)
+  })
+})

@@ -1,0 +1,81 @@
+import { Guias } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { HORA } from '../durations.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
+import {
+  buildAvisoCode,
+  collectCodes,
+  readFailureCode,
+  terminada,
+  useWebhooks,
+  type WebhookCreationData,
+  waitUntilVisible,
+} from './webhooks.ts'
+
+const { entorno, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
+
+describe('types and modes', () => {
+  it('each endpoint gets exactly the types it asked for', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const filtros: NonNullable<WebhookCreationData['tipos']>[] = [
+      ['*'],
+      ['guia.*'],
+      ['ubicacion.*'],
+      ['webhook.*'],
+      ['guia.en_ruta'],
+      ['guia.en_ruta', 'ubicacion.*', 'guia.cancelado'],
+      ['guia.*', 'ubicacion.solicitada'],
+    ]
+    const suyos = await Promise.all(
+      filtros.map(async (tipos) => {
+        const receptor = await nuevoReceptor()
+        return { tipos, receptor, webhook: (await crear(comercio, receptor, { tipos })).webhook }
+      }),
+    )
+    const { guia: a } = await api.guias.crear(buildGuia())
+    const { guia: b } = await api.guias.crear(buildGuiaWithoutDestino())
+    await hasta(async () => (await api.guias.obtener(b)).secuencia === 2)
+    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${a}/eventos`, { estado })
+    await entorno.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
+    await api.guias.cancelar(b)
+    const eventos = [...(await api.guias.eventos(a)).datos, ...(await api.guias.eventos(b)).datos]
+    for (const { tipos, receptor, webhook } of suyos) {
+      const quiere = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
+      const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
+      await hasta(async () => receptor.recibidos.length >= esperados.length)
+      expect([tipos, receptor.recibidos.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
+      expect((await api.webhooks.avisos(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
+    }
+  })
+
+  it('an endpoint hears of its own mode alone', async () => {
+    const { comercio, api, webhook, receptor } = await nuevo()
+    const viva = new Guias({ llave: await entorno.createLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
+    await viva.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
+    const { guia: deVerdad } = await viva.guias.crear(buildGuia())
+    const { guia: deMentira } = await api.guias.crear(buildGuia())
+    await terminada(api, webhook, buildAvisoCode(webhook, deMentira))
+    const suyas = (await viva.webhooks.avisos(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
+    expect(suyas.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(vivo.webhook, deVerdad)])
+    expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([buildAvisoCode(webhook, deMentira)])
+    expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
+    expect(await collectCodes('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
+    expect(await collectCodes('webhook', api.webhooks.listar())).toEqual([webhook])
+    const desde = new Date(ahora() - HORA).toISOString()
+    await waitUntilVisible(api, webhook, desde, 1)
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
+    expect(await readFailureCode(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
+    expect(await readFailureCode(api.webhooks.obtenerAviso(vivo.webhook, buildAvisoCode(vivo.webhook, deVerdad)))).toBe(
+      'aviso_desconocido',
+    )
+    // A cursor of one mode is none of the other's.
+    await api.guias.crear(buildGuia())
+    const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 1 })
+    expect(await readFailureCode(viva.webhooks.avisos(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
+      'cursor_invalido',
+    )
+    await viva.webhooks.eliminar(vivo.webhook)
+  })
+})

@@ -1,0 +1,175 @@
+import { appendFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { type Operation, readDocument, readOperations } from '../server/api/contract/contract.ts'
+import type { ResponseWitness } from '../server/api/http/problems.ts'
+import type { Problema } from '../server/generated/contract/types/index.ts'
+
+const documento = readDocument()
+const operaciones = readOperations(documento)
+
+type Nodo = { [clave: string]: unknown }
+
+/**
+ * The contract with its answers closed: what is published open, so that clients ignore what they don't know, is held
+ * strictly here, so that nothing leaks. A schema is closed where it is used, not inside an allOf, whose members see only
+ * their own properties.
+ */
+function cerrar(nodo: unknown, isOpen = false): unknown {
+  if (Array.isArray(nodo)) return nodo.map((hijo) => cerrar(hijo, isOpen))
+  if (nodo === null || typeof nodo !== 'object') return nodo
+  const copia: Nodo = {}
+  for (const [clave, valor] of Object.entries(nodo)) {
+    if (clave === 'properties')
+      copia[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([n, v]) => [n, closeUse(v)]))
+    else if (clave === 'items') copia[clave] = closeUse(valor)
+    else if (clave === 'oneOf' || clave === 'anyOf') copia[clave] = (valor as unknown[]).map(closeUse)
+    else if (clave === 'allOf') copia[clave] = cerrar(valor, true)
+    else copia[clave] = cerrar(valor)
+  }
+  return copia
+}
+const closeUse = (nodo: unknown): unknown => {
+  const copia = cerrar(nodo) as Nodo
+  const isObject = '$ref' in copia || 'properties' in copia || 'allOf' in copia
+  return isObject ? { ...copia, unevaluatedProperties: false } : copia
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+addFormats.default(ajv)
+// Formats of requests; answers carry what a request brought, already checked.
+for (const formato of ['telefono', 'enlace-de-mapa']) ajv.addFormat(formato, true)
+ajv.addSchema({ components: { schemas: cerrar(documento.components.schemas) } }, 'contrato')
+
+interface RespuestaDeclarada {
+  headers?: Nodo
+  content?: Readonly<Record<string, { schema: { $ref: string } } | undefined>>
+}
+const resolver = (respuesta: unknown): RespuestaDeclarada => {
+  const ref = (respuesta as { $ref?: string }).$ref
+  return (ref ? documento.components.responses[ref.split('/').at(-1)!] : respuesta) as RespuestaDeclarada
+}
+
+const cabeceraDe = (cabecera: unknown): { required?: boolean } => {
+  const ref = (cabecera as { $ref?: string }).$ref
+  return (ref ? documento.components.headers[ref.split('/').at(-1)!] : cabecera) as { required?: boolean }
+}
+
+const validadores = new Map<string, ReturnType<typeof ajv.compile>>()
+
+/** What is wrong with an answer of that schema, which is closed here; undefined: nothing. */
+export function findSchemaFaults($ref: string, cuerpo: unknown): string | undefined {
+  const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
+  validadores.set($ref, validar)
+  return validar(cuerpo) ? undefined : ajv.errorsText(validar.errors)
+}
+
+const CABECERAS_DE_TODAS = [
+  'location',
+  'idempotent-replayed',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'allow',
+  'www-authenticate',
+  'etag',
+  'accept-ranges',
+  'content-range',
+  'content-disposition',
+  'set-cookie',
+]
+
+function revisar(operacion: Operation, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
+  const declarada = documento.paths[operacion.path]![operacion.method]!.responses[status]
+  if (!declarada)
+    throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(cuerpo)}`)
+  const { headers = {}, content } = resolver(declarada)
+  const nombres = Object.keys(headers).map((nombre) => nombre.toLowerCase())
+  const opcionales = Object.entries(headers)
+    .filter(([, cabecera]) => cabeceraDe(cabecera).required === false)
+    .map(([nombre]) => nombre.toLowerCase())
+  for (const nombre of CABECERAS_DE_TODAS) {
+    // What is refused before it is let through has no rhythm to tell of.
+    if (nombre.startsWith('ratelimit') && status >= 400 && status !== 429 && !(nombre in cabeceras)) continue
+    if (!(nombre in cabeceras) && opcionales.includes(nombre)) continue
+    if (nombre in cabeceras !== nombres.includes(nombre))
+      throw new Error(
+        `${operacion.id} ${status}: header ${nombre} ${nombre in cabeceras ? 'is not declared' : 'is missing'}`,
+      )
+  }
+  if (!content) {
+    if (cuerpo !== undefined || 'content-type' in cabeceras) throw new Error(`${operacion.id} ${status} has a body`)
+    return
+  }
+  const tipo = String(cabeceras['content-type']).split(';')[0]!
+  const declarado = content[tipo]
+  if (!declarado) throw new Error(`${operacion.id} ${status}: ${tipo} is not declared`)
+  if (!/\bjson$/.test(tipo)) return
+  const faltas = findSchemaFaults(declarado.schema.$ref, JSON.parse(JSON.stringify(cuerpo)))
+  if (faltas) {
+    throw new Error(
+      `${operacion.id} ${status} breaks the contract: ${faltas}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
+    )
+  }
+  if (status >= 400 && operacion.path.startsWith('/api/v1/')) revisarProblema(cuerpo as Partial<Problema>)
+}
+
+/** A merchant's problem: of his list, and in words for whatever he calls with, the SDK or HTTP. */
+function revisarProblema({ codigo, mensaje = '', errores = [] }: Partial<Problema>) {
+  if (isForeign(codigo)) throw new Error(`${codigo} isn't in the merchants' contract`)
+  for (const text of [mensaje, ...errores.map((falla) => falla.mensaje)])
+    if (/\/api\/v1\/|\bapi\.\w/.test(text)) throw new Error(`${codigo}: «${text}» names what only one tool calls so`)
+}
+
+/** Whether a problem is none of a merchant's, and so none of his contract's. */
+const isForeign = (codigo = '') => {
+  const problemas = documento.components.schemas.CodigoDeProblema?.['x-problemas']
+  return (problemas as Record<string, { ajeno?: boolean }>)[codigo]?.ajeno === true
+}
+
+/** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
+export function createWitness(folder: string, onFailure: (error: Error) => void): ResponseWitness {
+  const vistos = new Set<string>()
+  return (req, { status, cabeceras: sentHeaders, cuerpo }) => {
+    const cabeceras = Object.fromEntries(
+      Object.entries(sentHeaders).map(([nombre, valor]) => [nombre.toLowerCase(), valor]),
+    )
+    // The network gate refuses before a request is identified and routed.
+    const ownOperation = req.solicitud ? req.solicitud.operacion : operacionDe(req)
+    // A 405 is the path's answer: it counts for every operation there.
+    const ruta = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
+    const implicadas = ownOperation
+      ? [ownOperation]
+      : status === 405
+        ? operaciones.filter((operacion) => operacion.path === ruta)
+        : []
+    for (const operacion of implicadas) {
+      try {
+        revisar(operacion, status, cabeceras, cuerpo)
+      } catch (error) {
+        onFailure(error as Error)
+      }
+      const par = `${operacion.id} ${status}`
+      if (!vistos.has(par)) {
+        vistos.add(par)
+        appendFileSync(join(folder, `respuestas-${process.pid}.txt`), `${par}\n`)
+      }
+    }
+  }
+}
+
+/** Operation that a request is for, by its method and path; undefined if there is none. */
+const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
+  const segmentos = url.split('?', 1)[0]!.split('/')
+  return operaciones.find(({ method: metodo, path: ruta }) => {
+    const pathSegments = ruta.split('/')
+    const coincide = (pathSegment: string, i: number) => pathSegment.startsWith('{') || pathSegment === segmentos[i]
+    return metodo === method?.toLowerCase() && pathSegments.length === segmentos.length && pathSegments.every(coincide)
+  })
+}
+
+/** Every declared pair. */
+export const listDeclaredResponses = () =>
+  operaciones.flatMap(({ id, estados }) => estados.map((estado) => `${id} ${estado}`))
