@@ -1,6 +1,7 @@
 /**
- * Checks what a program can check of the rules for comments and documents (CONTRIBUTING.md, "Writing"): first words, words
- * that hide the subject, length of sentences and of comments, and the subjects of commits. Part of `npm run check`.
+ * Checks what a program can check of the rules for comments, documents and titles of tests (CONTRIBUTING.md, "Writing"):
+ * first words, words that hide the subject, length of sentences and of comments, and the subjects of commits. Part of
+ * `npm run check`.
  *
  *     node scripts/prose.ts [path …]               checks only files below these paths, and no commits
  *     node scripts/prose.ts --commit-message file  checks the subject of a commit message, for the git hook
@@ -147,7 +148,35 @@ function paragraphsOf(markdown: string): { line: number; text: string }[] {
   return paragraphs
 }
 
+/** Functions of vitest whose first argument is a title. */
+const TITLED = new Set(['it', 'test', 'describe'])
+
+/** Returns the name of the function that a call such as `it.each(table)(title, test)` starts with. */
+function calledName(node: ts.Expression): string | undefined {
+  if (ts.isIdentifier(node)) return node.text
+  if (ts.isPropertyAccessExpression(node) || ts.isCallExpression(node)) return calledName(node.expression)
+  return ts.isTaggedTemplateExpression(node) ? calledName(node.tag) : undefined
+}
+
+/** Returns the titles of the tests in a file, and of their groups, with their line numbers. */
+export function titlesOf(source: string, name: string): { line: number; text: string }[] {
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest)
+  const titles: { line: number; text: string }[] = []
+  const visit = (node: ts.Node) => {
+    if (ts.isCallExpression(node) && TITLED.has(calledName(node.expression) ?? '')) {
+      const [title] = node.arguments
+      if (title && ts.isStringLiteralLike(title))
+        titles.push({ line: file.getLineAndCharacterOfPosition(title.getStart(file)).line + 1, text: title.text })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return titles
+}
+
 export function faultsOfFile(path: string, source: string): Fault[] {
+  if (path.endsWith('.test.ts'))
+    return titlesOf(source, path).flatMap(({ line, text }) => proseFaults(text).map((reason) => ({ line, reason })))
   if (/\.(?:tsx?|mjs)$/.test(path))
     return commentsOf(source, path).flatMap(({ line, text, kind }) =>
       proseFaults(text, kind === 'inside' ? MAX_SENTENCES : undefined).map((reason) => ({ line, reason })),
@@ -206,6 +235,7 @@ function main(paths: string[]): void {
   const checked = tracked.filter(
     (path) =>
       DOCUMENTS.test(path) ||
+      path.endsWith('.test.ts') ||
       (CODE.some((folder) => path.startsWith(folder)) &&
         /\.(?:tsx?|mjs|ya?ml|prisma)$/.test(path) &&
         !path.includes('/generated/')),

@@ -193,7 +193,7 @@ describe('a decision', () => {
     expect([repetida.status, repetida.cuerpo.mensaje]).toEqual([409, expect.stringContaining('Esa persona ya está')])
   })
 
-  it('of an unknown approval is a 404', async () => {
+  it('returns 404 for an unknown approval', async () => {
     const ana = await createTestPersona(entorno)
     for (const { status, cuerpo } of [await aprobar(ana, 'apr_000000000000'), await rechazar(ana, 'x')])
       expect([status, cuerpo.codigo]).toEqual([404, 'aprobacion_desconocida'])

@@ -120,7 +120,7 @@ describe('rotating an operator’s key with scope «administrar»', () => {
     expect(await buscar(otra.llave)).toBe(401)
   })
 
-  it('of other keys needs nobody', async () => {
+  it('differs from the rotation of a key with other scopes, which needs no approval', async () => {
     const [ana] = await dos()
     const vieja = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'] })
     expect((await ana.request('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`)).status).toBe(201)

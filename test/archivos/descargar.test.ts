@@ -43,7 +43,7 @@ const comun = ({ status, cabeceras, cuerpo }: Awaited<ReturnType<typeof pedir>>)
 }
 
 describe('GET /archivos/{archivo}', () => {
-  it('serves the file to whoever has the link, and to be looked at only', async () => {
+  it('serves the file, for display only, to a client that has the link', async () => {
     const { url, bytes, sha256, vence_en } = await nuevo()
     expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
     expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
@@ -183,7 +183,7 @@ describe('GET /archivos/{archivo}', () => {
     expect((await pedir(`/archivos/${foto}`, 'HEAD')).status).toBe(403)
   })
 
-  it('serves parts, and spares whoever has it already', async () => {
+  it('serves parts, and answers 304 to a client that already has the file', async () => {
     const bueno = await ruta()
     const { cuerpo: entero, cabeceras } = await pedir(bueno)
     const n = entero.length

@@ -93,7 +93,7 @@ describe('GET /operaciones/v1/bitacora', () => {
 })
 
 describe('the record', () => {
-  it('takes no change, deletion or truncation, whoever asks', async () => {
+  it('refuses every change, deletion and truncation', async () => {
     for (const tabla of ['bitacora', 'eslabon', 'sello'])
       for (const sql of [`update ${tabla} set creado_en = now()`, `delete from ${tabla}`, `truncate ${tabla}`])
         await expect(entorno.db.pool.query(sql)).rejects.toThrow(`${tabla} is append-only`)

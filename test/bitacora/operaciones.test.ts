@@ -397,7 +397,7 @@ describe('every operation', () => {
   })
 })
 
-it('a caller’s request id is kept as it came, whatever it says', async () => {
+it('the audit record keeps the request id of the caller unchanged', async () => {
   const { status, cuerpo } = await entorno.request('POST', '/operaciones/v1/operadores', {
     llave: entorno.llaveDeOperacion,
     cuerpo: { nombre: 'x' },

@@ -24,7 +24,7 @@ describe('a logo', () => {
     expect(await sharp(logo.preview.png).metadata()).toMatchObject({ format: 'png', width: 600, height: 315 })
   })
 
-  it('of pixels isn’t enlarged', async () => {
+  it('in pixels is not enlarged', async () => {
     const logo = await prepareLogo(writeLogoFile('chico.png', await liso(60, 40, '#003366').png().toBuffer()))
     expect(logo).toMatchObject({ ancho: 60, alto: 40 })
   })
@@ -42,7 +42,7 @@ describe('a logo', () => {
     await expect(prepareLogo(await hacer())).rejects.toThrow('BRAND_LOGO: ')
   })
 
-  describe('of an address', () => {
+  describe('at an address', () => {
     let url: string
     const servidor = createServer((req, res) => {
       if (req.url === '/logo.svg') return res.end(buildLogoSvg(200, 50))

@@ -83,7 +83,7 @@ describe('the keys of a guide', () => {
     ])
   })
 
-  it('are lexemes that PostgreSQL reads, whatever the texts have', () => {
+  it('are lexemes that PostgreSQL reads, also for texts with quotes and operators', () => {
     const raras = searchKeysOf({ destinatario: "a'b \\ c:d | e & 'f", municipio: "''", external_ref: "'--'", dia })
     expect(enTsvector(raras)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
   })

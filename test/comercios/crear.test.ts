@@ -4,7 +4,7 @@ import { shareEnvironment } from '../environment.ts'
 const entorno = shareEnvironment()
 
 describe('POST /operaciones/v1/comercios', () => {
-  it('creates a merchant, whom the list shows from then on', async () => {
+  it('creates a merchant that the list then shows', async () => {
     const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
     expect([status, cuerpo]).toEqual([
       201,

@@ -34,7 +34,7 @@ describe('GET /api/v1/cuenta', () => {
     }
   })
 
-  it('is for any key, with whatever scopes', async () => {
+  it('accepts a key with any scopes', async () => {
     const comercio = await entorno.nuevoComercio()
     const llave = await entorno.createLlave(comercio, { alcances: ['webhooks:admin'] })
     const { status, cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })

@@ -9,7 +9,7 @@ const SIN_ZONA = ['2026-11-20T10:30:00', expect.stringMatching(/^le falta la zon
 
 describe('an instant in a query string', () => {
   it.each(['guias?creado_desde', 'guias?creado_hasta', 'guias?actualizado_desde', 'eventos?desde'])(
-    'of %s has one message for each mistake',
+    'for %s gets one message for each mistake',
     async (filtro) => {
       const { llave } = await entorno.nuevoComercio()
       const [, campo] = filtro.split('?')

@@ -65,7 +65,7 @@ function ausentables(documento: Nodo, esquema: Nodo): Set<string> {
   return hallados
 }
 
-describe.each(['comercios', 'operaciones', 'publico'])('what the contract %s sends', (nombre) => {
+describe.each(['comercios', 'operaciones', 'publico'])('schemas that the contract %s sends', (nombre) => {
   const documento: Nodo = JSON.parse(readFileSync(new URL(`server/generated/contract/${nombre}.json`, ROOT), 'utf8'))
 
   it.each(enviados(documento))('%s: every member is always there', (_quien, esquema) => {

@@ -400,7 +400,7 @@ const casos = (tabla: Record<string, Afirmacion[]>) =>
 /** What the world has at this one place (RFC 8615), for whoever checks a proof: it has no version and takes no key. */
 const CLAVES_PUBLICAS = '/.well-known/jwks.json'
 
-describe('what the specification says', () => {
+describe('a statement of the specification', () => {
   it.each(casos(AFIRMACIONES))('%s: %s', (_seccion, _dice, elementos) => {
     for (const [puntero, origen, es = {}] of elementos) {
       expect(resolver(comercios, puntero), puntero).toMatchObject({ 'x-origen': origen, ...es })
@@ -429,7 +429,7 @@ describe('what the specification says', () => {
   })
 })
 
-describe('what the specification leaves open', () => {
+describe('a gap of the specification', () => {
   const decisiones = readFileSync(new URL('openapi/DECISIONES.md', ROOT), 'utf8')
 
   it.each(casos(HUECOS))('%s: %s', (_seccion, _dice, elementos) => {
@@ -454,7 +454,7 @@ describe('nothing else', () => {
       .flatMap(({ en }) => en.filter(([, origen]) => origen === 'especificado').map(([puntero]) => puntero)),
   )
 
-  it.each(['comercios', 'operaciones', 'publico'])('of %s claims to be specified', (documento) => {
+  it.each(['comercios', 'operaciones', 'publico'])('in %s claims to be specified', (documento) => {
     expect(especificados(leer(documento)).filter((puntero) => !dichos.has(puntero))).toEqual([])
   })
 })

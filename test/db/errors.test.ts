@@ -36,17 +36,20 @@ describe('several errors at once', () => {
 describe('the explanation for the operator', () => {
   const explicado = (code: string) => explainDatabase(Object.assign(new Error('no'), { code }))
 
-  it.each(['25006', '53100', '58030'])('of %s names the page about a database that takes no writes', (code) => {
-    expect(explicado(code)).toContain('docs/operacion/alertas/no-lista.md')
-    expect(explicado(code)).not.toContain('clave')
-  })
+  it.each(['25006', '53100', '58030'])(
+    'for the error %s names the page about a database that takes no writes',
+    (code) => {
+      expect(explicado(code)).toContain('docs/operacion/alertas/no-lista.md')
+      expect(explicado(code)).not.toContain('clave')
+    },
+  )
 
-  it('of a refused password asks for address, user and password', () => {
+  it('for a refused password asks for address, user and password', () => {
     expect(explicado('28P01')).toContain('Revise la dirección, el usuario, la clave')
   })
 })
 
-describe('what PostgreSQL refuses', () => {
+describe('errors of PostgreSQL', () => {
   it.each([
     ['a deadlock', '40P01', 'no_disponible'],
     ['a write conflict', '40001', 'no_disponible'],

@@ -18,7 +18,7 @@ function combinar<T extends object>(miembros: T): Partial<T>[] {
   return hechos
 }
 
-it('a connection keeps few statements, whatever lists are filtered by', async () => {
+it('a connection keeps at most 64 prepared statements for all combinations of filters', async () => {
   const { id: comercioId, api } = await entorno.nuevoComercio()
   const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
   const db = openDb(entorno.databaseUrl, { connections: 1 })

@@ -314,7 +314,7 @@ describe('a link', () => {
     expect((await ver(await enlaceDe(guia.guia))).html).toContain('Ya no hace falta decidir')
   })
 
-  it('ends with the deadline, whatever the policy does then', async () => {
+  it('ends with the deadline under every policy', async () => {
     const espera = await preguntada(await tienda({ al_vencer: 'esperar' }))
     const vuelve = await preguntada()
     entorno.advance(5 * DIA)
@@ -360,7 +360,7 @@ describe('a link', () => {
   })
 })
 
-describe('of decisions that come at once', () => {
+describe('with concurrent decisions', () => {
   it('the first wins, among the recipient’s own and against the merchant', async () => {
     const comercio = await tienda()
     for (let vuelta = 0; vuelta < 3; vuelta++) {

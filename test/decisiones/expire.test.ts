@@ -92,7 +92,7 @@ describe('the policy of a merchant', () => {
     expect((await leer()).estado).toBe('en_devolucion')
   })
 
-  it('of a lost parcel is kept until it is found', async () => {
+  it('keeps its decision about a lost parcel until the parcel is found', async () => {
     const { leer, escanear } = await conIntento()
     await escanear('extraviado')
     entorno.advance(6 * DIA)

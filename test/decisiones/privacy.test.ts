@@ -40,7 +40,7 @@ describe('a decision of a recipient', () => {
     expect(rows).toEqual([])
   })
 
-  it('of a former telephone goes with it, and the present recipient’s stays', async () => {
+  it('from a former telephone is erased with that telephone, and data of the present recipient stay', async () => {
     const { guia, api, enlace } = await preguntada()
     const { telefono } = await api.guias.obtener(guia)
     await enviar(enlace, CON_ROSA)

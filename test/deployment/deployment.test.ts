@@ -89,7 +89,7 @@ describe('compose', () => {
   })
 })
 
-describe('what is started', () => {
+describe('the command of a service or unit', () => {
   const ordenes = [
     ...OWN_SERVICES.map(({ command }) => (command ?? IMAGE_DEFAULTS.order).join(' ')),
     ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(leerArchivo(`despliegue/systemd/${una}`))![1]!),

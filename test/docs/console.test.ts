@@ -22,7 +22,7 @@ const operaciones = JSON.parse(
 ) as ConsoleOperacion[]
 const deId = (cual: string) => operaciones.find(({ id }) => id === cual)!
 
-describe('what it is made of', () => {
+describe('the console', () => {
   it.each([
     ['', undefined],
     ['guia_test_ABC', undefined],

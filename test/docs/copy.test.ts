@@ -7,7 +7,7 @@ import { evaluateIn } from '../pages/inspect.ts'
 
 const entorno = shareEnvironment()
 
-describe.skipIf(!hasBrowser)('what is copied', () => {
+describe.skipIf(!hasBrowser)('the copied text', () => {
   let pagina: Page
   beforeAll(async () => {
     const contexto = await openContext({

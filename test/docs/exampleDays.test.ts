@@ -107,7 +107,7 @@ const RELOJES: readonly [nombre: string, vale: (instante: Date) => boolean][] = 
   ['on a leap day', (uno) => enZona(uno).endsWith('-02-29') && uno.getUTCHours() === 15],
 ]
 
-describe.each(RELOJES)('what the service serves %s', (nombre, vale) => {
+describe.each(RELOJES)('the service %s', (nombre, vale) => {
   let hoy: string
   beforeAll(() => {
     const ahora = entorno.clock()
@@ -118,7 +118,7 @@ describe.each(RELOJES)('what the service serves %s', (nombre, vale) => {
     hoy = enZona(entorno.clock())
   })
 
-  it('has no relative day, and no future day on a Sunday', async () => {
+  it('serves no relative day, and no future day on a Sunday', async () => {
     let vistos = 0
     for (const [ruta, archivo] of SERVIDOS) {
       const texto = await (await fetch(entorno.url + ruta)).text()

@@ -217,7 +217,7 @@ function diferencia(ejemplo: Json, real: Json, donde = ''): string | undefined {
     .find(Boolean)
 }
 
-describe('what is sent to a webhook', () => {
+describe('the body for a webhook', () => {
   const ejemplos = new Map(
     Object.values(contrato.webhooks as Record<string, { post: JsonObject }>)
       .flatMap(({ post }) => examplesOf(contrato, post.requestBody))

@@ -73,14 +73,14 @@ const PREGUNTAS = [
   ['GuiaIndividual', '/objetos/guiaindividual'],
 ] as const
 
-describe('what is found first', () => {
+describe('the first result of a search', () => {
   it.each(PREGUNTAS)('«%s»: %s', (pregunta, lugar) => {
     expect(buscar(pregunta)[0]?.lugar).toBe(lugar)
   })
 
-  it('is asked of 40 questions and more', () => expect(PREGUNTAS.length).toBeGreaterThanOrEqual(40))
+  it('is tested with at least 40 questions', () => expect(PREGUNTAS.length).toBeGreaterThanOrEqual(40))
 
-  it('says so of what the service does not have', () => {
+  it('names a feature that the service does not have', () => {
     for (const pregunta of ['cobro contra entrega', 'tarifas', 'woocommerce']) {
       const [primera] = buscar(pregunta)
       expect([pregunta, primera?.de, primera?.texto]).toEqual([
@@ -91,7 +91,7 @@ describe('what is found first', () => {
     }
   })
 
-  it('is nothing for what is not there', () => {
+  it('is missing for unknown and for empty texts', () => {
     expect(buscar('xyzzy')).toEqual([])
     expect(buscar('')).toEqual([])
   })
@@ -111,7 +111,7 @@ it('has each chapter, part, operation, schema and error by itself', () => {
   expect(new Set(indice.map(({ lugar }) => lugar)).size).toBe(indice.length)
 })
 
-describe.skipIf(!hasBrowser)('its window', () => {
+describe.skipIf(!hasBrowser)('the search window', () => {
   let pagina: Page
   const pedidas: string[] = []
   beforeAll(async () => {

@@ -101,7 +101,7 @@ describe('the supply chain', () => {
     expect([...nombres].filter((nombre) => !(nombre in allowScripts)).sort()).toEqual([])
   })
 
-  it('of what is passed on has licences that let it be', () => {
+  it('has only permitted licences for the packages that production installs', () => {
     const ajenas = instalados.flatMap(([ruta, { license, dev }]) => {
       const nombre = ruta.split('node_modules/').at(-1)!
       if (dev || (license === undefined && SIN_DECLARAR.includes(nombre))) return []

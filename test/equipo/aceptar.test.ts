@@ -46,7 +46,7 @@ describe('an invitation to the courier company', () => {
     expect(rows).toEqual(Array(5).fill({ quien_tipo: 'desconocido' }))
   })
 
-  it('of a version without codes is not valid, and one to a merchant needs none', async () => {
+  it('from a version without codes is not valid, and an invitation to a merchant needs no code', async () => {
     const correo = createCorreoAddress()
     await invitar({ correo })
     await entorno.db.pool.query('update invitacion set codigo_hash = null where correo = $1', [correo])
@@ -58,7 +58,7 @@ describe('an invitation to the courier company', () => {
   })
 })
 
-describe('whoever reads the mail of a member without a second factor', () => {
+describe('a person who reads the mail of a member without a second factor', () => {
   const entrar = async (correo: string) => {
     const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
     return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
@@ -96,7 +96,7 @@ describe('whoever reads the mail of a member without a second factor', () => {
     expect(toStatusAndCode(await invitar({ correo: ana.correo }))).toEqual([409, 'persona_repetida'])
   })
 
-  it('is invited again only by whoever has all scopes of the member', async () => {
+  it('is shut out only by an inviter who has all scopes of the member', async () => {
     const ana = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
     const admin = await createTestPersona(entorno, { alcances: ['ver', 'administrar'] })
     const cuerpo = { correo: ana.correo, nombre: 'Ana', alcances: ['ver'] }

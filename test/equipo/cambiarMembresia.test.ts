@@ -41,7 +41,7 @@ describe('the scopes of a membership', () => {
     await hasta(async () => (await admin.request('PATCH', ruta, { alcances: ['ver'] })).status === 200)
   })
 
-  it('of an unknown membership are a 404', async () => {
+  it('cannot change in an unknown membership (404)', async () => {
     const { status, cuerpo } = await cambiar('mem_000000000000', ['ver'])
     expect([status, cuerpo.codigo]).toEqual([404, 'membresia_desconocida'])
   })

@@ -28,7 +28,7 @@ it('every operation of merchants takes a session, and none of other documents do
   }
 })
 
-it('what touches keys, operators or persons asks for presence', () => {
+it('each operation that changes keys, operators or persons, except cerrarSesionesDePersona, asks for presence', () => {
   const tocan = operaciones
     .filter(({ path: ruta, method: metodo, security: seguridad }) => {
       const cambia = metodo !== 'get' && seguridad?.scheme === 'llaveDeOperacion'
@@ -39,7 +39,7 @@ it('what touches keys, operators or persons asks for presence', () => {
   expect(tocan.filter(([, presencia]) => !presencia)).toEqual([['cerrarSesionesDePersona', false]])
 })
 
-it('what decides for another person asks for presence, and takes no key', () => {
+it('each operation that decides for another person asks for presence, and takes no key', () => {
   const deciden = operaciones.filter(({ path: ruta }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(ruta))
   expect(
     deciden.map(({ id, needsPresence: presencia, security: seguridad }) => [id, presencia, seguridad?.scheme]),

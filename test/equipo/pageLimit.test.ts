@@ -21,7 +21,7 @@ async function agotar(intentar: () => Promise<{ status: number; cabeceras: Heade
   throw new Error('no attempt was refused')
 }
 
-it('what succeeds on the pages costs no attempt, and each mail with a code costs one', async () => {
+it('a success on the pages costs no attempt, and each mail with a code costs one', async () => {
   const [tienda, empresa, nadie] = [
     await createComercioPersona(entorno),
     await createTestPersona(entorno),

@@ -121,7 +121,7 @@ describe('the page of an account', () => {
     expect(texto).toContain(`viewBox="0 0 ${lado + 8} ${lado + 8}"`)
   })
 
-  it('of a session without the second factor does nothing but add one, and ends', async () => {
+  it('only adds a second factor or signs out in a session without one', async () => {
     const ana = await createTestPersona(entorno, { conApp: false })
     const { visit: ir, guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', ana.cookie.split('=')[1]!)

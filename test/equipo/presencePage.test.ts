@@ -51,7 +51,7 @@ describe('the page on which a person proves to be there', () => {
     expect((await ir(PAGINA)).destino).toBe(entorno.url + VOLVER)
   })
 
-  it('is offered to whoever removes a passkey late, and the passkey is removed after another click', async () => {
+  it('is offered to a person who removes a passkey late, and another click removes the passkey', async () => {
     const ana = await createComercioPersona(entorno)
     await agregarPasskey(entorno, ana)
     const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
@@ -131,7 +131,7 @@ describe('the page on which a person with a second factor proves to be there', (
     expect([hecha.status, hecha.destino]).toEqual([303, entorno.url + VOLVER])
   })
 
-  it('offers the passkey alone to whoever has nothing else, and takes a recovery code', async () => {
+  it('offers only the passkey to a person who has no other factor, and takes a recovery code', async () => {
     const [ana, bea] = [
       await createTestPersona(entorno, { conApp: false }),
       await createTestPersona(entorno, { conApp: false }),

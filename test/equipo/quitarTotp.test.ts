@@ -6,7 +6,7 @@ const { entorno } = usePasskeys()
 const ULTIMO = [409, 'ultimo_segundo_factor']
 
 describe('the last second factor', () => {
-  it('of a person of the courier company stays, whichever it is', async () => {
+  it('cannot be removed by a person of the courier company, neither app nor passkey', async () => {
     const ana = await createTestPersona(entorno)
     expect(toStatusAndCode(await ana.request('DELETE', `${SESION}/totp`))).toEqual(ULTIMO)
     const { passkey } = await agregarPasskey(entorno, ana)
@@ -27,7 +27,7 @@ describe('the last second factor', () => {
     expect(quitadas.map(({ status }) => status).sort()).toEqual([204, 409])
   })
 
-  it('of a person of a merchant may go, and the code by mail is enough again', async () => {
+  it('can be removed by a person of a merchant, and the code by mail is enough again', async () => {
     const { comercio } = await entorno.nuevoComercio()
     const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'], conApp: true })
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo.obligatorio).toBe(false)

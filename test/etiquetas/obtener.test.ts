@@ -96,7 +96,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     expect(await leer()).not.toContain('PARA RECOGER')
   })
 
-  it('of a live guide says nothing of a test, and holds whatever names are', async () => {
+  it('shows no mark of a test for a live guide, and fits the longest names', async () => {
     const real = await entorno.nuevoComercio('live')
     await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [real.id, 'Ñ'.repeat(120)])
     const codigo = await createGuiaForEtiqueta(

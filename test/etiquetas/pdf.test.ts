@@ -233,7 +233,7 @@ const dentro = (numRuns: number) =>
     ),
     { numRuns },
   )
-test('whatever the data, a page each, and nothing written beyond its edges', () => dentro(10))
+test('labels with random data have one page each, and nothing written beyond the edges', () => dentro(10))
 test('the same with five hundred data', FULL_RUN_ONLY, () => dentro(500))
 
 test('a text that is cut keeps within its width, with its ellipsis', () => {

@@ -173,7 +173,7 @@ const onlyCommands = (numRuns: number) =>
     ),
     { numRuns },
   )
-it('whatever the data, has no command but its own, and no field beyond the edges', () => onlyCommands(20))
+it('a label with random data has only its own commands, and no field beyond the edges', () => onlyCommands(20))
 it('the same with five hundred data', FULL_RUN_ONLY, () => onlyCommands(500))
 
 it('field data decodes to its text', () => {

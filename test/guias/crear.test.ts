@@ -109,7 +109,7 @@ describe('POST /api/v1/guias', () => {
     expect(await api.guias.crear(buildGuia({ telefono }))).toMatchObject({ telefono: e164, advertencias })
   })
 
-  it('keeps the contact of the pickup; its phone is of the account’s country, whatever the guide’s', async () => {
+  it('keeps the contact of the pickup, and reads its phone with the country of the account, not of the guide', async () => {
     const { api } = await entorno.nuevoComercio()
     const contacto = { contacto: 'Luis Batz', direccion: '12 avenida 3-40', indicaciones: 'Portón\nazul' }
     const recogida = { ...RECOGIDA, ...contacto, telefono: '5555 1234' }
@@ -211,7 +211,7 @@ describe('external_ref', () => {
   it.each([
     { codigo: 'ya_cancelada', estado: 'cancelado' as const, path: [] },
     { codigo: 'ya_devuelta', estado: 'devuelto' as const, path: ['recolectado', 'en_devolucion', 'devuelto'] },
-  ])('of a guide in $estado is answered with the warning $codigo, which no other answer has', async (ended) => {
+  ])('repeated for a guide in $estado gets the warning $codigo, which no other answer has', async (ended) => {
     const { codigo, estado, path } = ended
     const { api } = await entorno.nuevoComercio()
     const order = buildGuia()

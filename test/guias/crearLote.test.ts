@@ -46,7 +46,7 @@ describe('POST /api/v1/guias/bulk', () => {
     ])
   })
 
-  it('answers 200 whatever the elements are, each fault at its index with its reason', async () => {
+  it('answers 200 for elements of any form, with each fault at its index and with its reason', async () => {
     const { llave } = await entorno.nuevoComercio()
     const faltas: [unknown, string][] = [
       [null, ''],
@@ -221,7 +221,7 @@ describe('POST /api/v1/guias/bulk', () => {
     expect([status, cuerpo.ok, cuerpo.advertencias.length]).toEqual([200, true, 50])
   })
 
-  it('says a guide’s error in Spanish whatever Accept names', async () => {
+  it('returns the error of a guide in Spanish for any Accept header', async () => {
     const { llave } = await entorno.nuevoComercio()
     const { cabeceras, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
       llave,

@@ -57,7 +57,7 @@ describe('POST …/guias/{guia}/devolver', () => {
     )
   })
 
-  it('of a lost parcel waits until it is found', async () => {
+  it('waits for a lost parcel until the parcel is found', async () => {
     const { api, guia, escanear, leer } = await nueva(undefined, 'recolectado', 'en_transito', 'extraviado')
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
       estado: 'extraviado',

@@ -50,7 +50,7 @@ describe('GET /api/v1/guias/{guia}', () => {
     expect((await ver(recolectada)).status).toBe(200)
   })
 
-  it('is unknown to others, whatever they say they have of it', async () => {
+  it('answers 404 to other merchants for every If-None-Match', async () => {
     const { llave, api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(buildGuia())
     const ruta = `/api/v1/guias/${guia}`

@@ -20,7 +20,7 @@ const correcciones = fc.array(fc.dictionary(fc.constantFrom(...CORRECTABLE_COLUM
 })
 
 describe('a guide before its corrections', () => {
-  it('has the values of any time, whatever was corrected since', () => {
+  it('has the values of each instant, regardless of later corrections', () => {
     fc.assert(
       fc.property(correcciones, (todas) => {
         const momentos = [Object.fromEntries(CORRECTABLE_COLUMNS.map((columna) => [columna, `first ${columna}`]))]

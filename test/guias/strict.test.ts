@@ -83,7 +83,7 @@ describe('estricto', () => {
     ])
   })
 
-  it('of a batch that is neither true nor false is a fault of the entries that need it', async () => {
+  it('in a batch, when neither true nor false, is a fault of the entries that need it', async () => {
     const { llave } = await entorno.nuevoComercio()
     const { recogida: _, ...sinRecogida } = buildGuia()
     const cuerpo = { recogida: RECOGIDA, estricto: 'si', guias: [sinRecogida, { ...buildGuia(), estricto: true }] }
@@ -100,7 +100,7 @@ describe('estricto', () => {
     ])
   })
 
-  it('of the account holds for a place that is confirmed later, too', async () => {
+  it('from the account also holds for a place that is confirmed later', async () => {
     const { api } = await comercioEstricto()
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     expect(await rechazo(api.guias.confirmarUbicacion(guia, SIN_SIGNO))).toEqual([FALLA])

@@ -209,7 +209,7 @@ describe('the machinery answers the same for every operation', () => {
   )
 
   it.each(tabla(conLlave.filter(({ security: seguridad }) => seguridad!.alcances.length > 0)))(
-    '%s: 403 without its scope, whatever the body and the parameters are',
+    '%s: 403 without its scope, for any body and parameters',
     async (_id, operacion) => {
       const [tipo] = operacion.tipos
       const json = (crudo: string): Pedido => ({ raw: crudo, cabeceras: { 'Content-Type': tipo! } })
@@ -282,7 +282,7 @@ describe('the machinery answers the same for every operation', () => {
   })
 
   it.each(tabla(operaciones.filter(({ conditional: condicional }) => condicional)))(
-    '%s: 304 for whoever has it already, and the whole of it for others',
+    '%s: 304 for a client that has the current version, and the whole answer for others',
     async (_id, operacion) => {
       // A delivery may be tried in between.
       await hasta(async () => {

@@ -61,7 +61,7 @@ describe.each([1, 2])('behind %i proxies', (cuantos) => {
     for (let i = 0; i < cuantos; i++) url = await ponerProxy(url)
   })
 
-  it('what counts is the address that the outermost one saw, whatever its caller says', async () => {
+  it('the limit counts the address that the outermost proxy saw, and ignores the headers of the caller', async () => {
     const dichos = (i: number) => [
       `203.0.113.${i}`,
       `203.0.113.${i}, 198.51.100.${i}, 127.0.0.3`,

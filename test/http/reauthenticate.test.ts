@@ -52,7 +52,7 @@ describe('a valid credential', () => {
   it.each([
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['2001:db8:7:1::1', '2001:db8:7:1::2'],
-  ])('of %s keeps new connections of its network open, also those of %s', async (ip, neighbour) => {
+  ])('from %s keeps new connections of its network open, also those from %s', async (ip, neighbour) => {
     const limites = new Limits({ perOperador: 10, perNetwork: 10 })
     const autenticadores = {
       llaveDeOperacion: async () => ({ operadorId: '', operador: 'op_X', llave: 'X', ranges: [], alcances: [] }),

@@ -98,7 +98,7 @@ describe('an operation that takes Idempotency-Key', () => {
       (tabla: string) =>
         `create constraint trigger morir after insert or update on ${tabla} deferrable initially deferred`,
     ],
-  ])('whose transaction dies %s', (_, disparador) => {
+  ])('with a transaction that dies %s', (_, disparador) => {
     it.each(OPERACIONES)('%s: leaves neither effect nor key, and can be repeated', async (_, preparar) => {
       const caso = await preparar(comercio)
       const clave = createIdempotencyKey()
@@ -266,7 +266,7 @@ describe('a key', () => {
     expect([otra.status, otra.cuerpo]).toEqual([201, una.cuerpo])
   })
 
-  it('of a dry run is not kept', async () => {
+  it('is not kept after a dry run', async () => {
     const { path: ruta, cuerpo } = await CASOS.recuperarAvisosDeWebhook(comercio)
     const clave = createIdempotencyKey()
     expect((await primera({ path: ruta, cuerpo: { ...cuerpo, ensayo: true } }, clave)).status).toBe(200)
@@ -303,20 +303,23 @@ describe('the answer to a repetition', () => {
     },
   )
 
-  it.each(['entregado', 'intento_fallido'] as const)('of the simulator: %s is registered once', async (estado) => {
-    const { guia } = await comercio.api.guias.crear(buildGuia())
-    for (const uno of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado: uno })
-    const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
-    const caso = { path: `/api/v1/simulador/guias/${guia}/avanzar`, cuerpo: { estado, ...motivo } }
-    const clave = createIdempotencyKey()
-    const todas = await Promise.all([primera(caso, clave), primera(caso, clave)])
-    expect(todas.map(({ status }) => status)).toEqual([200, 200])
-    expect(todas.map(({ cabeceras }) => repetida(cabeceras)).sort()).toEqual([null, 'true'].sort())
-    // A failed attempt opens a decision, with an event of its own.
-    expect((await comercio.api.guias.obtener(guia)).secuencia).toBe(estado === 'entregado' ? 4 : 5)
-    // Later changes show, too.
-    if (estado === 'intento_fallido') await comercio.api.simulador.avanzar(guia, { estado: 'en_bodega' })
-    const ahora = await comercio.api.guias.obtener(guia)
-    expect((await primera(caso, clave)).cuerpo).toMatchObject({ estado: ahora.estado, secuencia: ahora.secuencia })
-  })
+  it.each(['entregado', 'intento_fallido'] as const)(
+    'from the simulator shows that %s is registered once',
+    async (estado) => {
+      const { guia } = await comercio.api.guias.crear(buildGuia())
+      for (const uno of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado: uno })
+      const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
+      const caso = { path: `/api/v1/simulador/guias/${guia}/avanzar`, cuerpo: { estado, ...motivo } }
+      const clave = createIdempotencyKey()
+      const todas = await Promise.all([primera(caso, clave), primera(caso, clave)])
+      expect(todas.map(({ status }) => status)).toEqual([200, 200])
+      expect(todas.map(({ cabeceras }) => repetida(cabeceras)).sort()).toEqual([null, 'true'].sort())
+      // A failed attempt opens a decision, with an event of its own.
+      expect((await comercio.api.guias.obtener(guia)).secuencia).toBe(estado === 'entregado' ? 4 : 5)
+      // Later changes show, too.
+      if (estado === 'intento_fallido') await comercio.api.simulador.avanzar(guia, { estado: 'en_bodega' })
+      const ahora = await comercio.api.guias.obtener(guia)
+      expect((await primera(caso, clave)).cuerpo).toMatchObject({ estado: ahora.estado, secuencia: ahora.secuencia })
+    },
+  )
 })

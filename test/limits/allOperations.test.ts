@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (const [operacion] of porEsquema.values()) while ((await pedir(operacion!)).status !== 429);
 })
 
-describe('whoever has nothing left', () => {
+describe('a caller that has no tokens left', () => {
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))(
     'is told so by %s',
     async (_id, operacion) => {

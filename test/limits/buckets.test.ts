@@ -26,7 +26,7 @@ describe('a token bucket', () => {
     expect(cubos.remaining('a', RITMO)).toEqual({ remaining: 10, fullIn: 0 })
   })
 
-  it('lets what costs more than is left go, and makes whoever took it wait for all of it', () => {
+  it('lets a request through that costs more than is left, and delays its key for the whole cost', () => {
     const { cubos } = conReloj()
     expect(cubos.take('a', RITMO, 100)).toBe(0)
     expect(cubos.take('a', RITMO)).toBe(46)
@@ -81,7 +81,7 @@ describe('a token bucket', () => {
     )
   })
 
-  it('lets every newcomer do something, whoever floods it with keys, and holds no more of them than it may', () => {
+  it('lets every newcomer through while another caller floods the buckets with keys, and bounds the number of keys', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(40), { minLength: 300, size: 'large' }), (esperas) => {
         const { cubos, estado } = conReloj(1, 10)
@@ -110,7 +110,7 @@ describe('a token bucket', () => {
     expect(cubos.remaining('newer', RITMO).remaining).toBe(6)
   })
 
-  it('forgets those that are full, whatever stands before them', () => {
+  it('forgets the keys that are full again, even behind a slow key', () => {
     const { cubos, estado } = conReloj(1, 10)
     const lento = { perSecond: 0.01, burst: 10 }
     cubos.take('slow', lento, 9)
@@ -121,7 +121,7 @@ describe('a token bucket', () => {
     expect([cubos.size, cubos.remaining('slow', lento).remaining]).toEqual([10, 9])
   })
 
-  it('keeps what was taken of each, in whatever order they come', () => {
+  it('keeps the count of each key, in any order of use', () => {
     const usos = fc.array(fc.constantFrom(...'abcdefghijklmnop'), { maxLength: 80 })
     fc.assert(
       fc.property(usos, (claves) => {

@@ -193,7 +193,7 @@ describe('the limits', () => {
     expect(metricas).toContain(`\nguias_repartidores_desconocidas_total ${avisos.length}\n`)
   })
 
-  it('hold for the labels that are drawn for a network, whoever’s they are', FULL_RUN_ONLY, async () => {
+  it('hold for the labels that are drawn for a network, from any merchant', FULL_RUN_ONLY, async () => {
     ms += 60_000
     const abrir = async () => {
       const { api } = await entorno.nuevoComercio()
@@ -302,7 +302,7 @@ describe('the limits', () => {
     await hasta(async () => (await politica()) === '"solicitudes";q=400;w=4')
   })
 
-  it('forget whoever goes away while it is found out who he is', async () => {
+  it('forget a client that goes away while the service looks up its key', async () => {
     ms += 60_000
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 1 })
     const cliente = await entorno.db.pool.connect()

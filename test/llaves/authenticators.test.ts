@@ -23,7 +23,7 @@ function contando() {
   return cuenta
 }
 
-describe('what was looked up', () => {
+describe('a credential that was looked up', () => {
   const SEGUNDO = 1_000
 
   it('is remembered by the whole text: a second look is free, another text with the same id is another key', async () => {
@@ -44,7 +44,7 @@ describe('what was looked up', () => {
     expect(cuenta.times).toBe(2)
   })
 
-  it('is read together, where many ask at the same time: keys with one statement, sessions with another', async () => {
+  it('is read together with others at the same time: keys with one statement, sessions with another', async () => {
     const cuenta = contando()
     const { llaveDeComercio, llaveDeOperacion, sesionDeRepartidor } = createAuthenticators(
       { db: cuenta.db, clock: entorno.clock, usages: noUsages },
@@ -64,7 +64,7 @@ describe('what was looked up', () => {
     expect(cuenta.times).toBe(2)
   })
 
-  it('is nothing of a text that can be no credential, however long: nobody is asked and nothing is kept', async () => {
+  it('is missing for a text that cannot be a credential, of any length: no statement runs', async () => {
     const cuenta = contando()
     const { llaveDeComercio, sesionDeRepartidor } = createAuthenticators(
       { db: cuenta.db, clock: entorno.clock, usages: noUsages },

@@ -36,14 +36,14 @@ describe('a key with networks', () => {
     ['::FFFF:cb00:7107/120', '203.0.113.0/24', '::ffff:203.0.113.8', '::ffff:203.0.114.8'],
     ['::ffff:198.51.100.9', '198.51.100.9/32', '198.51.100.9', '198.51.100.8'],
     ['::ffff:0:0/96', '0.0.0.0/0', '198.51.100.9', '2001:db8::1'],
-  ])('of %s is one of %s', async (escrita, guardada, dentro, fuera) => {
+  ])('written as %s is stored as %s', async (escrita, guardada, dentro, fuera) => {
     const { comercio } = await crearComercio()
     const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: [escrita] })
     expect(redes).toEqual([guardada])
     expect([await desde(dentro, llave), await desde(fuera, llave)]).toEqual([200, '403 red_no_permitida'])
   })
 
-  it('says nothing of its networks to whoever calls from elsewhere', async () => {
+  it('does not name its networks to a caller from elsewhere', async () => {
     const { comercio } = await crearComercio()
     const { llave } = await crearLlave(comercio, { modo: 'test', redes: REDES })
     const cabeceras = { 'X-Forwarded-For': '192.0.2.1' }

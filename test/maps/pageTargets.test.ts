@@ -32,7 +32,7 @@ describe('pages that carry the target', () => {
     expect(visitados()).toEqual([SHORT_LINK, `${G}/inicio`, FIN])
   })
 
-  test('of several targets, the one that names the point', async () => {
+  test('the target that names the point wins over the others', async () => {
     const refresco = `<meta http-equiv="refresh" content="0;url=${FIN}">`
     rutas.set(SHORT_LINK, buildHtmlPage(`${refresco}<link rel="canonical" href="${POINT_LINK}">`))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)

@@ -88,7 +88,7 @@ describe('failures', () => {
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\n<p>'),
     ],
     ['sends endless headers', (socket) => socket.end(`HTTP/1.1 302 X\r\nLocation: ${'a'.repeat(20_000)}\r\n\r\n`)],
-  ])('who %s', async (_caso, romper) => {
+  ])('a server that %s', async (_caso, romper) => {
     rutas.set(SHORT_LINK, (req) => romper(req.socket))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /No se pudo consultar/))
   })
@@ -142,7 +142,7 @@ describe('failures', () => {
     ['drips headers', (req) => gotear(req.socket, 'HTTP/1.1 302 Found\r\n', 'X: 1\r\n'), true],
     ['drips 1xx answers', (req) => gotear(req.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'), true],
     ['drips a page', (_req, res) => gotear(res.writeHead(200, { 'content-type': 'text/html' }), '<p>', ' '), true],
-  ])('who %s is waited for until the deadline', async (_caso, oyente, gotea) => {
+  ])('the resolver waits until the deadline for a server that %s', async (_caso, oyente, gotea) => {
     gotas = 0
     rutas.set(SHORT_LINK, oyente)
     const resuelto = resolver(SHORT_LINK)

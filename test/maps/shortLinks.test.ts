@@ -34,7 +34,7 @@ describe('follows the way', () => {
     await sinSockets()
   })
 
-  test('what is sent: no cookie, no referrer, nothing of ours', async () => {
+  test('requests carry no cookie, no referrer and no data of ours', async () => {
     rutas.set(SHORT_LINK, (_req, res) =>
       res.writeHead(302, { location: 'https://goo.gl/maps/xyz', 'set-cookie': 'NID=1; Domain=goo.gl' }).end(),
     )
@@ -144,7 +144,7 @@ describe("Google's own obstacles", () => {
     expect(visitados()).toEqual([SHORT_LINK])
   })
 
-  test('it counts as a hop, and leads back only once', async () => {
+  test('the cookie notice counts as a hop, and leads back only once', async () => {
     cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1`))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /da vueltas/))
     cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1&ucbcb=1`))
@@ -159,7 +159,7 @@ describe("Google's own obstacles", () => {
     ['https://www.google.com:8443/maps', /puerto/],
     ['/maps', /no dice adónde/],
     ['', /no dice adónde/],
-  ])('where it leads is judged like any other: %s', async (continua, motivo) => {
+  ])('the target of the cookie notice is checked like any other: %s', async (continua, motivo) => {
     cadena(SHORT_LINK, consentir(continua))
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, motivo))
     expect(vistos).toHaveLength(1)
@@ -169,7 +169,7 @@ describe("Google's own obstacles", () => {
     'https://consent.google.evil.example/ml?continue=x',
     'https://consent.google.xyz/ml?continue=x',
     'https://consent.google.com.evil.example/ml',
-  ])('who only looks like it: %s', async (enlace) => {
+  ])('a host that only looks like the cookie notice is refused: %s', async (enlace) => {
     cadena(SHORT_LINK, enlace)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es un mapa admitido/))
   })
@@ -260,7 +260,7 @@ describe('never leaves the maps', () => {
     expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLIC_ADDRESS] }])
   })
 
-  test('certificates are verified, whatever the environment says', async () => {
+  test('certificates are verified, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     cadena(SHORT_LINK, POINT_LINK)
     const sinCa = createShortLinkResolver({ resolver: resolvePublicly })

@@ -103,7 +103,7 @@ describe('a call', () => {
     expect(hallada.datos.datos).toEqual([expect.objectContaining({ guia: datos.resultados[0].guia })])
   })
 
-  it('of an unknown tool is a fault of the protocol', async () => {
+  it('to an unknown tool is a fault of the protocol', async () => {
     const { llave } = await entorno.nuevoComercio()
     const { client } = await nuevoAsistente(llave)
     await expect(client.callTool({ name: 'borrarTodo', arguments: {} })).rejects.toMatchObject({ code: -32602 })

@@ -110,7 +110,7 @@ describe('a definite refusal', () => {
   })
 })
 
-describe('what is wrong with the account', () => {
+describe('a fault of the account', () => {
   const casos: [string, RequestOutcome, RegExp][] = [
     ['190', deMeta(401, 190), /venció o fue revocado: genere un token/],
     ['131042', deMeta(400, 131042), /problema de pago/],

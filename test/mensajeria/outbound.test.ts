@@ -123,7 +123,7 @@ describe('a live guide without coordinates', () => {
     expect(aceptados({ telefono }).map(({ ownId: nuestroId }) => nuestroId)).toEqual([(await mensajes(cuerpo))[0]!.id])
   })
 
-  it('is one message, however often and by whomever its job is run', async () => {
+  it('is one message, even when several processes run its job repeatedly', async () => {
     const otro = await canal.otroServicio()
     const telefonos = Array.from({ length: 30 }, createTelefono)
     for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 150 })
@@ -176,7 +176,7 @@ async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<
   return { id, comercio: codigo, llave, modo, api: new Guias({ llave, baseUrl: entorno.url }) }
 }
 
-describe('what surely didn’t leave', () => {
+describe('a message that was surely not sent', () => {
   const casos: [string, RequestOutcome, number][] = [
     [
       '429 with Retry-After',
@@ -223,7 +223,7 @@ describe('what surely didn’t leave', () => {
     expect(pedidos(esta)).toHaveLength(9)
   })
 
-  it('is sent by whoever comes after a restart, at its time', async () => {
+  it('is sent by the next process after a restart, at its time', async () => {
     const esta = await conDesenlace(error(503, 131016))
     await esperarIntento(esta, 1)
     sanar(esta)
@@ -243,7 +243,7 @@ const esperarIntento = (esta: { guia: string }, intentos: number) =>
     return fila!.intentos === intentos && fila!.estado === 'pendiente' && fila!
   })
 
-describe('what nobody can tell', () => {
+describe('a message with an unknown outcome', () => {
   const COLGAR: RequestOutcome = { tipo: 'colgar' }
   const casos: [string, RequestOutcome][] = [
     ['no answer', COLGAR],

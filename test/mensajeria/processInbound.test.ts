@@ -152,7 +152,7 @@ describe('statuses', () => {
     expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
   })
 
-  it('of nobody’s message, another number or with ids that aren’t ours are harmless', async () => {
+  it('for an unknown message, another number or foreign ids do no harm', async () => {
     const esta = await pedida(comercio)
     const datos = { wamid: 'wamid.nadie', para: esta.telefono }
     await canal.contar({
@@ -273,7 +273,7 @@ describe('a location', () => {
     expect(acuses(esta)).toHaveLength(1)
   })
 
-  it('of several that ask is not guessed: the newest is asked for once, and its answer confirms it', async () => {
+  it('for several waiting guides is not guessed: the newest guide asks once again, and the answer confirms it', async () => {
     const telefono = createTelefono()
     const otra = await entorno.nuevoComercio('live')
     const una = await pedida(comercio, { telefono: `+${telefono}` })

@@ -36,7 +36,7 @@ describe('the stand-in', () => {
     servidor.close()
   })
 
-  test('its outcomes by phone', async () => {
+  test('answers each phone with the outcome that is set for it', async () => {
     proveedor.porTelefono.set('50255550000', { tipo: 'error', status: 400, error: { code: 131026 } })
     expect(await cliente.sendText({ ...PETICION, telefono: '+50255550000' })).toMatchObject({ codigo: '131026' })
     expect(await cliente.sendText(PETICION)).toMatchObject({ resultado: 'aceptado' })

@@ -67,7 +67,7 @@ describe('the signature', () => {
     expect(await filasDe(alterado)).toBe(0)
   })
 
-  it('is read whatever else is wrong: every other declared answer', async () => {
+  it('does not change the other declared answers: 400, 405 and 415', async () => {
     for (const malo of ['', '{', 'nul', '{"a":1}{', '\ufeff{}', '[1,]']) {
       const { status, cuerpo: problema } = await publicar(malo)
       expect([malo, status, problema.codigo]).toEqual([malo, 400, 'json_invalido'])
@@ -125,7 +125,7 @@ describe('the signature', () => {
 })
 
 describe('garbage', () => {
-  it('of any shape is a 200 and no more', async () => {
+  it('in any shape gets 200 and nothing else', async () => {
     const dentro = (valor: unknown) => aviso(valor as never)
     const uno = mensaje('text', { body: 'x' })
     const formas: unknown[] = [

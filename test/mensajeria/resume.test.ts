@@ -127,7 +127,7 @@ describe('without messaging a live guide without a place', () => {
 })
 
 describe('when WhatsApp is configured', () => {
-  it('what was held goes out, once, and the warning is gone', async () => {
+  it('a held message is sent once, and the warning is gone', async () => {
     const pedida = await nueva()
     canal.advance(30 * HORA)
     await conWhatsapp()
@@ -184,7 +184,7 @@ describe('when WhatsApp is configured', () => {
     expect(aceptados(vieja)).toHaveLength(1)
   })
 
-  it('what was held is sent where the guide still waits for it, and else dropped', async () => {
+  it('a held message is sent when its guide still waits for it, and dropped otherwise', async () => {
     await sinWhatsapp()
     const [espera, confirmada, cancelada] = [await nueva(), await nueva(), await nueva()]
     expect((await leer(espera)).advertencias).toMatchObject([AVISO])
@@ -227,7 +227,7 @@ describe('when WhatsApp is configured', () => {
 })
 
 describe('by several processes', () => {
-  it('is one message for each guide, whoever takes it up and sends it, and however often', async () => {
+  it('each guide gets one message, even when every process resumes and sends repeatedly', async () => {
     await sinWhatsapp()
     const pedidas = await Promise.all(Array.from({ length: 30 }, nueva))
     const trabajos = (await Promise.all(pedidas.map(mensajes))).flat().map(({ id, comercio_id }) => ({

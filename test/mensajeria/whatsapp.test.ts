@@ -60,7 +60,7 @@ async function con(desenlace: RequestOutcome): Promise<WhatsappResult> {
 
 // --- What is sent ---
 
-describe('what is sent', () => {
+describe('the client sends', () => {
   test('a template, byte by byte', async () => {
     const envio = await cliente.sendTemplate(DATOS)
     expect(envio).toEqual({ resultado: 'aceptado', providerId: proveedor.aceptados[0]!.wamid })
@@ -123,7 +123,7 @@ describe('what is sent', () => {
     expect(json).not.toHaveProperty('context')
   })
 
-  test('what WhatsApp would refuse for its form is put into form', async () => {
+  test('texts in the form that WhatsApp accepts', async () => {
     const raro = { ...DATOS, comercio: ' La\n\tCeiba,      S. A. ', municipio: '' }
     expect(await cliente.sendTemplate(raro)).toMatchObject({ resultado: 'aceptado' })
     const [cuerpo] = proveedor.requests[0]!.json.template.components
@@ -137,7 +137,7 @@ describe('what is sent', () => {
     }
   })
 
-  test('a base with a path, and configuration that needs escaping', async () => {
+  test('to a base with a path, and with configuration that needs escaping', async () => {
     const otro = createWhatsappClient({
       ...proveedor.config,
       baseUrl: `${proveedor.url}/meta/`,
@@ -148,7 +148,7 @@ describe('what is sent', () => {
     await otro.close()
   })
 
-  test('a hundred at a time, each its own answer, over a few connections', async () => {
+  test('a hundred messages at a time over a few connections, each with its own answer', async () => {
     const pocas = createWhatsappClient(proveedor.config, { connections: 4 })
     const ids = Array.from({ length: 100 }, (_, i) => `men_${i}`)
     const envios = await Promise.all(ids.map((id) => pocas.sendText({ ...PETICION, id })))
@@ -161,13 +161,13 @@ describe('what is sent', () => {
 
 // --- What is answered ---
 
-describe('what Meta refuses', () => {
+describe('errors of Meta', () => {
   const RECHAZADOS = [
     0, 3, 10, 33, 100, 190, 200, 250, 299, 368, 130472, 130497, 131005, 131008, 131009, 131021, 131026, 131030, 131031,
     131042, 131045, 131047, 131050, 131051, 131052, 131053, 132000, 132001, 132005, 132007, 132012, 132015, 132016,
     133010,
   ]
-  test.each(RECHAZADOS)('%d: rejected, whatever the status', async (code) => {
+  test.each(RECHAZADOS)('%d: rejected, for every status', async (code) => {
     for (const status of [400, 500]) {
       const envio = await con({ tipo: 'error', status, error: { code, details: 'Some details' } })
       expect(envio).toMatchObject({ resultado: 'rechazado', codigo: String(code) })
@@ -248,7 +248,7 @@ describe('what Meta refuses', () => {
     ],
     ['broken usage', { 'x-business-use-case-usage': '{"1":[nul' }, null],
     ['odd usage', { 'x-business-use-case-usage': '{"1":[null,{"estimated_time_to_regain_access":"9"}],"2":7}' }, null],
-  ])('how long to wait: %s', async (_caso, cabeceras, esperar_s) => {
+  ])('the client reads the time to wait from %s', async (_caso, cabeceras, esperar_s) => {
     expect(await con({ tipo: 'respuesta', status: 503, cuerpo: '', cabeceras })).toMatchObject({
       waitSeconds: esperar_s,
     })
@@ -288,7 +288,7 @@ describe('what Meta refuses', () => {
 
 // --- What remains in doubt ---
 
-describe('it may have been sent', () => {
+describe('a message may have been sent when', () => {
   test.each<[string, RequestOutcome, RegExp]>([
     ['hangs after reading', { tipo: 'colgar' }, /plazo/],
     ['closes after reading', { tipo: 'cerrar' }, /UND_ERR_SOCKET|ECONNRESET/],
@@ -301,14 +301,14 @@ describe('it may have been sent', () => {
     ['answers without end', { tipo: 'respuesta', status: 200, cuerpo: 'x'.repeat(100_000) }, /respuesta_larga/],
     ['stands behind a gateway that gave up', { tipo: 'respuesta', status: 504, cuerpo: '<h1>504</h1>' }, /504/],
     ['stands behind a gateway that lost it', { tipo: 'respuesta', status: 502, cuerpo: '' }, /502/],
-  ])('who %s', async (_caso, desenlace, motivo) => {
+  ])('the provider %s', async (_caso, desenlace, motivo) => {
     expect(await con(desenlace)).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(motivo) })
     // Nothing is repeated behind our back: the next one is the next that arrives.
     expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     expect(proveedor.requests.length).toBe(desenlace.tipo === 'cerrar_sin_leer' ? 1 : 2)
   })
 
-  test('the same on a connection that has served before', async () => {
+  test('the provider fails on a connection that has served before', async () => {
     expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     for (const tipo of ['cerrar', 'cerrar_sin_leer', 'media_respuesta', 'colgar'] as const) {
       expect(await con({ tipo })).toMatchObject({ resultado: 'dudoso' })
@@ -316,7 +316,7 @@ describe('it may have been sent', () => {
     }
   })
 
-  test('a 1xx answer is none', async () => {
+  test('the provider sends only a 1xx answer', async () => {
     await using servidor = await crudo((socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'))
     const enviando = enviarA(servidor.url)
     await expect.poll(servidor.solicitudes).toBe(1)
@@ -329,13 +329,13 @@ describe('it may have been sent', () => {
     ['half a status line', 'HTTP/1.1 40'],
     ['half an error', 'HTTP/1.1 400 Bad Request\r\nContent-Length: 500\r\n\r\n{"error":{"code":190'],
     ['endless headers', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
-  ])('an answer that is %s', async (_caso, bytes) => {
+  ])('the answer is %s', async (_caso, bytes) => {
     await using servidor = await crudo((socket) => socket.end(bytes))
     expect(await enviarA(servidor.url)).toMatchObject({ resultado: 'dudoso' })
     expect(servidor.solicitudes()).toBe(1)
   })
 
-  test('closing the client ends what is under way', async () => {
+  test('the client closes during the request', async () => {
     proveedor.siempre = { tipo: 'colgar' }
     const enviando = cliente.sendTemplate(DATOS)
     await expect.poll(() => proveedor.requests.length).toBe(1)
@@ -346,7 +346,7 @@ describe('it may have been sent', () => {
   })
 })
 
-describe('it was surely not sent', () => {
+describe('a message is surely not sent when', () => {
   test('nobody listens', async () => {
     await using servidor = await crudo(() => {})
     const { url } = servidor
@@ -368,7 +368,7 @@ describe('it was surely not sent', () => {
     ['closes', (socket) => socket.destroy()],
     ['answers no TLS', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['hangs', () => {}],
-  ])('who %s in the TLS handshake', async (caso, atender) => {
+  ])('the server %s in the TLS handshake', async (caso, atender) => {
     await using servidor = await crudo(atender)
     const enviando = enviarA(servidor.url.replace('http:', 'https:'))
     if (caso === 'hangs') {
@@ -378,7 +378,7 @@ describe('it was surely not sent', () => {
     expect(await enviando).toMatchObject({ resultado: 'pasajero' })
   })
 
-  test('a certificate that is not to be trusted; a good one is', async () => {
+  test('the certificate is not trusted, unlike a good one', async () => {
     const par = createCertificate([encodeDnsName('localhost')])
     const recibidos: string[] = []
     const servidor = tls.createServer(par, (socket) => {
@@ -403,7 +403,7 @@ describe('it was surely not sent', () => {
     servidor.close()
   })
 
-  test('who waits for a connection past the deadline never leaves after it', async () => {
+  test('the deadline passes before a connection is free', async () => {
     const una = createWhatsappClient(proveedor.config, { connections: 1 })
     proveedor.siguientes.push({ tipo: 'aceptar' }, { tipo: 'colgar' })
     const [primero, segundo, tercero] = ['primero', 'segundo', 'tercero'].map((id) => una.sendText({ ...PETICION, id }))
@@ -417,7 +417,7 @@ describe('it was surely not sent', () => {
     await una.close()
   })
 
-  test('a token that fits in no header is a fault of the configuration', async () => {
+  test('the token fits in no header, which is a fault of the configuration', async () => {
     const malo = createWhatsappClient({ ...proveedor.config, token: 'uno\r\nX: dos' })
     expect(await malo.sendText(PETICION)).toMatchObject({ resultado: 'rechazado', codigo: 'configuracion' })
     await malo.close()

@@ -191,7 +191,7 @@ describe('webhooks', () => {
     ])
   })
 
-  test('what PostgreSQL cannot store is left out, what is endless is cut', () => {
+  test('characters that PostgreSQL cannot store are left out, and endless texts are cut', () => {
     const [leido] = readInboundItems(
       aviso({ messages: [mensaje('text', { body: `a\0b\ud800${'ñ'.repeat(9000)}` })] }),
       NUMERO,

@@ -91,7 +91,7 @@ describe('the level of a line', () => {
     [500, 'error'],
     [502, 'error'],
     [503, 'warn'],
-  ])('of a request that ended with %i is %s', (status, level) => {
+  ])('for a request that ended with %i is %s', (status, level) => {
     expect(endRequest(status)).toEqual({ level, cut: undefined, refused: 0 })
   })
 

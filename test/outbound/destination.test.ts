@@ -44,7 +44,7 @@ test('a host is one name, however it is written', () => {
     )
 })
 
-describe('what is admitted', () => {
+describe('admitted addresses', () => {
   test.each([
     ['https://recibe.ejemplo.com'],
     ['https://recibe.ejemplo.com/'],
@@ -80,7 +80,7 @@ describe('what is admitted', () => {
   })
 })
 
-describe('what is badly written', () => {
+describe('badly written addresses', () => {
   test.each([
     ['', 'vacía'],
     ['recibe.ejemplo.com', 'https://'],
@@ -306,7 +306,7 @@ describe('addresses that are not public', () => {
     'https://[]/',
     'https://::1/',
     'https://[::ffff:1.2.3]/',
-  ])('what is no address at all: %s', (texto) => {
+  ])('a text that is not an address is refused: %s', (texto) => {
     expect(rechazo(texto)?.motivo).toBe('url_no_permitida')
   })
 })
@@ -353,7 +353,7 @@ describe('with loopback', () => {
   })
 })
 
-describe('what the DNS answers', () => {
+describe('answers of the DNS', () => {
   const url = 'https://recibe.ejemplo.com/hooks'
 
   test('public addresses are handed over in their normal form', async () => {

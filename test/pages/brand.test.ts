@@ -41,7 +41,7 @@ const deLaPrevia = (pagina: string) =>
   Object.fromEntries([...pagina.matchAll(/<meta property="og:(\w+)" content="([^"]*)">/g)].map(([, a, b]) => [a, b]))
 
 describe('the brand', () => {
-  it('stands on every page: logo, colours by day and at night, whom to call', async () => {
+  it('stands on every page: logo, colours by day and at night, and the telephone to call', async () => {
     for (const ruta of RUTAS()) {
       const pagina = await leer(ruta)
       expect(pagina).toContain('<meta name="theme-color" media="(prefers-color-scheme: light)" content="#8a1538">')
@@ -96,8 +96,8 @@ describe('the brand', () => {
   })
 })
 
-describe('what a messaging app shows beside a link, and keeps', () => {
-  it('is the same whatever parcel, place or state the link is of', async () => {
+describe('the preview of a link in a messaging app', () => {
+  it('is the same for every parcel, place and state', async () => {
     const deSiempre = deLaPrevia(await leer('/'))
     expect(deSiempre).toMatchObject({ title: 'Siga su envío', site_name: ESCRITO, type: 'website' })
     expect(deSiempre.image).toMatch(new RegExp(`^${entorno.url}/marca/vista-previa\\.[0-9a-f]{12}\\.png$`))
@@ -113,7 +113,7 @@ describe('what a messaging app shows beside a link, and keeps', () => {
 describe('the first page', () => {
   const conAccept = (Accept: string) => fetch(`${entorno.url}/`, { headers: { Accept } })
 
-  it('is a page for people and their apps, and no operation for whoever asks for JSON', async () => {
+  it('is a page for people and their apps, and no operation for a client that asks for JSON', async () => {
     for (const accept of ['text/html,application/xhtml+xml,*/*;q=0.8', '*/*']) {
       const respuesta = await conAccept(accept)
       expect([respuesta.status, respuesta.headers.get('vary')]).toEqual([200, 'Accept, Accept-Encoding'])

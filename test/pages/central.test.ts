@@ -114,7 +114,7 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a guide', (accion,
 })
 
 describe('the page of a guide', () => {
-  it('gives the parcel to the courier who is chosen, and says who gave it to whom', async () => {
+  it('gives the parcel to the chosen courier, and names the courier and the giver', async () => {
     const { cuerpo: luisa } = await entorno.operar('POST', '/repartidores', {
       nombre: 'Luisa Chub',
       telefono: '+50255667788',
@@ -237,7 +237,7 @@ describe('the list of guides', () => {
     expect((await navegadorDe(ana).visit('/cuenta')).texto).toMatch(/href="[^"]*central"((?!<\/a>).)*Ir a la central/s)
   })
 
-  it('leads whoever has not added a second factor to the account, which asks for it', async () => {
+  it('leads a person without a second factor to the account, which asks for one', async () => {
     const bea = await createTestPersona(entorno, { conApp: false })
     for (const ruta of ['/central', '/central/guias', '/central/guias/7K3M9QX2A1B4'])
       expect(await navegadorDe(bea).visit(ruta)).toMatchObject({ status: 303, a: '/cuenta' })

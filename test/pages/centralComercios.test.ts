@@ -96,7 +96,7 @@ describe('the list of merchants', () => {
     expect([mal.status, mal.texto]).toEqual([422, expect.stringContaining('role="alert"')])
   })
 
-  it('offers a new merchant only to whoever may create one', async () => {
+  it('offers a new merchant only to a person who may create one', async () => {
     const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     expect((await navegadorDe(ana).visit('/central/comercios')).texto).toContain('Nuevo comercio')
     expect((await navegadorDe(bea).visit('/central/comercios')).texto).not.toContain('Nuevo comercio')
@@ -214,7 +214,7 @@ describe('the keys of a merchant', () => {
     expect((await llavesDe(uno))[0]).toMatchObject({ revocado_en: null, vence_en: null })
   })
 
-  it('ask for a proof of presence, and are not for whoever does not administer', async () => {
+  it('ask for a proof of presence, and are hidden from a person without the scope «administrar»', async () => {
     const comercio = await crear()
     const [tarde, bea] = [await createTestPersona(entorno), await createTestPersona(entorno, { alcances: ['ver'] })]
     await hacerTarde(tarde)

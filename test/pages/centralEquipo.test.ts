@@ -46,7 +46,7 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a person', (accion
 })
 
 describe('«restablecer» on the page of a person', () => {
-  it('waits for a third person, whom the page names, and neither for the person concerned', async () => {
+  it('waits for a third person, named by the page, and not for the person concerned', async () => {
     const [eva, rosa] = [await createTestPersona(entorno, { nombre: 'Eva Ruiz' }), await createTestPersona(entorno)]
     const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'restablecer' })
     expect(respuesta.destino).toBe(`${entorno.url}${paginaDe(eva)}?espera=restablecer`)
@@ -97,7 +97,7 @@ describe('the persons of the courier company', () => {
     expect((await navegadorDe(ana).visit(paginaDe(luz))).texto).not.toContain('Invitarla otra vez')
   })
 
-  it('who administer are invited and changed only with an approval, and the page names who decides', async () => {
+  it('with the scope «administrar» are invited and changed only with an approval, and the page names who decides', async () => {
     const eva = await nueva()
     const alcances = { ver: 'si', administrar: 'si' }
     const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'permisos', ...alcances })
@@ -113,7 +113,7 @@ describe('the persons of the courier company', () => {
     expect((await navegadorDe(luz).visit('/cuenta')).texto).toContain('Por aprobar')
   })
 
-  it('are for whoever administers alone', async () => {
+  it('are shown only to a person with the scope «administrar»', async () => {
     const eva = await nueva()
     const { visit: ir } = navegadorDe(eva)
     expect((await ir('/central')).texto).not.toContain('central/equipo')

@@ -74,7 +74,7 @@ describe('GET /central/en-vivo', () => {
     for (const flujo of [tarde, otra]) flujo.close()
   })
 
-  it('tells nothing that the page showed from the beginning, whatever the others are told', async () => {
+  it('sends no change that the page already showed, even when other streams get it', async () => {
     const otra = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const flujo = await escuchar(ana, `?desde=${await cursorDe('/central')}`)

@@ -37,7 +37,7 @@ describe('the page of a decision', () => {
       expect((await fetch(entorno.url + enlace, { method })).headers.get('allow')).toBe('GET, HEAD, POST')
   })
 
-  it('escapes whatever it shows', async () => {
+  it('escapes all values that it shows', async () => {
     const malo = `"><script>alert(1)</script>'&`
     const { enlace, api, guia } = await preguntada()
     await api.guias.corregir(guia, { direccion: malo, contenido: malo, destinatario: malo })

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 describe('a signed link that is not valid', () => {
-  it('shows a browser one page with the ways out, whatever the reason', async () => {
+  it('shows a browser the same page with the ways out, for every reason', async () => {
     const respuesta = await open(links.label)
     const pagina = await respuesta.text()
     expect([respuesta.status, Object.fromEntries(respuesta.headers)]).toMatchObject([

@@ -77,7 +77,7 @@ describe('/buzon', () => {
     expect((await fetch(`${servicio.url}/buzon`, { method: 'HEAD' })).status).toBe(200)
   })
 
-  it('shows the mails of the first person, whom the console invited', async () => {
+  it('shows the mails of the first person, who was invited on the console', async () => {
     const [, enlace] = /Primera cuenta (http:\/\/localhost:\d+\/invitacion\/[\w-]{43})/.exec(consola.join('\n'))!
     const { pathname } = new URL(enlace!)
     expect(await (await fetch(servicio.url + pathname)).text()).toContain('name="correo"')

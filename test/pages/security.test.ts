@@ -6,7 +6,7 @@ const con = useEnvironment({}, () => ({ SECURITY_CONTACT: 'mailto:seguridad@mens
 const RUTA = '/.well-known/security.txt'
 
 describe('security.txt', () => {
-  it('says whom to tell, for less than a year from now (RFC 9116)', async () => {
+  it('names a contact, for less than a year from now (RFC 9116)', async () => {
     const respuesta = await fetch(con.url + RUTA)
     expect([respuesta.status, respuesta.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     const campos = Object.fromEntries(

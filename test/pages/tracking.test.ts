@@ -370,7 +370,7 @@ describe('the page of a guide', () => {
     expect(visto).not.toContain('Abra el enlace')
   })
 
-  it('escapes whatever it shows, and takes nothing but a letter for an initial', async () => {
+  it('escapes all values that it shows, and takes only a letter for an initial', async () => {
     const comercio = await entorno.nuevoComercio('live')
     const malo = `"><script>alert(1)</script>'&<b>`
     await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [comercio.id, malo])
@@ -410,8 +410,8 @@ describe('the page of a guide', () => {
   })
 })
 
-describe('what names no guide', () => {
-  it('gets one and the same helpful page, whatever is wrong with it', async () => {
+describe('the page for an unknown code', () => {
+  it('is the same helpful page for every fault of the code', async () => {
     const { api } = await entorno.nuevoComercio('live')
     const { guia } = await api.guias.crear(buildGuia())
     const desconocida = await ver(newGuideCode())
@@ -446,7 +446,7 @@ describe('what names no guide', () => {
     expect(pagina).toContain(`value="${tecleado}"`)
   })
 
-  it('is asked for where there is none', async () => {
+  it('is the first page when the code is missing', async () => {
     for (const ruta of ['/r', '/r/', '/r?guia=']) {
       const respuesta = await fetch(entorno.url + ruta)
       expect([respuesta.status, respuesta.url]).toEqual([200, `${entorno.url}/`])

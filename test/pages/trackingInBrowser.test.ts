@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
     await revisar(pagina, 'entregado')
   })
 
-  it('helps whoever mistyped', FULL_RUN_ONLY, async () => {
+  it('helps a person who mistyped the code', FULL_RUN_ONLY, async () => {
     await revisar(await abrir('/r/no-es-nada'), 'desconocida')
     await contexto.close()
     await revisar(await abrir('/r?guia=7k3m-9qx2'), 'mal-escrita')

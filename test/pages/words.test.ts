@@ -68,7 +68,7 @@ function textosDe(ruta: string): string[] {
   )
 }
 
-describe('what people read', () => {
+describe('the wording for people', () => {
   it('has a table of words', () => {
     expect(TABLA.length).toBeGreaterThanOrEqual(12)
     expect(VEDADAS).toEqual(expect.arrayContaining(['mensajero', 'link', 'celular', 'tu']))

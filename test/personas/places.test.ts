@@ -242,7 +242,7 @@ describe('a place that holds a person', () => {
     expect(listClassifiedColumns()).toEqual(readSchemaColumns())
   })
 
-  it('of a recipient is exported, and erased by the telephone', async () => {
+  it('as a recipient is exported, and erased by the telephone', async () => {
     const persona = marcada('Zurikata', 1)
     const guia = await deDestinataria(persona)
     await recibido(persona)
@@ -259,7 +259,7 @@ describe('a place that holds a person', () => {
     await nadaDe(persona, documento.guias[0].archivos)
   })
 
-  it('of a person without a telephone is exported, and erased by the guide', async () => {
+  it('without a telephone is exported, and erased by the guide', async () => {
     const persona = marcada('Ekironda', 2)
     const guia = await deDestinataria(persona)
     // A correction replaced her telephone, and the delivery was hers all the same.
@@ -278,7 +278,7 @@ describe('a place that holds a person', () => {
     await nadaDe(persona, documento.guias[0].archivos)
   })
 
-  it('of a former recipient is exported, and erased by the former telephone', async () => {
+  it('as a former recipient is exported, and erased by the former telephone', async () => {
     const persona = marcada('Befranio', 3)
     const guia = await deAnterior(persona, '+50255556399')
     await recibido(persona)
@@ -299,7 +299,7 @@ describe('a place that holds a person', () => {
     await nadaDe(persona, documento.anteriores[0].periodos[0].archivos)
   })
 
-  it('of a pickup’s contact, present or former, is exported, and erased by the contact’s telephone', async () => {
+  it('as the contact of a pickup, present or former, is exported, and erased by the contact’s telephone', async () => {
     const persona = marcada('Cotulipe', 4)
     const { api } = await conWebhook()
     const recogida = recogidaDe(persona, 12)

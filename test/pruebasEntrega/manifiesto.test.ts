@@ -182,7 +182,7 @@ describe('the job', () => {
     suyo = await sinNadie.nuevoComercio('live')
   })
 
-  it('makes the same bytes of the same proof, whenever it runs, and whatever was scanned meanwhile', async () => {
+  it('makes the same bytes for the same proof on each run, also after later scans', async () => {
     const { guia } = await createDeliveredGuia(sinNadie, suyo)
     const fila = await filaDe(sinNadie, guia)
     const huellas: string[] = []

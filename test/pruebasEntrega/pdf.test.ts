@@ -235,5 +235,5 @@ const dentro = (numRuns: number) =>
     }),
     { numRuns },
   )
-test('whatever the data, one or two pages, and nothing written beyond their edges', () => dentro(10))
+test('a proof with random data has one or two pages, and nothing written beyond their edges', () => dentro(10))
 test('the same with five hundred data', FULL_RUN_ONLY, () => dentro(500))

@@ -81,7 +81,7 @@ async function conPdf(guia: string): Promise<string> {
 }
 
 describe('after the retention of proofs', () => {
-  it('an attempt that became known late keeps its photos as long as any other, whatever it is dated', async () => {
+  it('an attempt that became known late keeps its photos as long as any other, regardless of its date', async () => {
     const guia = await createGuiaOnRoute(entorno, comercio)
     const foto = (await uploadArchivo(entorno, guia)).cuerpo.archivo as string
     const tarde = {

@@ -12,7 +12,7 @@ describe('POST /verificar/{guia}/comprobar', () => {
       cabeceras: { 'X-Forwarded-For': ip },
     })
 
-  it('tells whoever holds the PDF, and nobody else', async () => {
+  it('shows the manifest only to a person who holds the PDF', async () => {
     const { guia } = await createDeliveredGuia(entorno, documentsComercio)
     const otra = await createDeliveredGuia(entorno, documentsComercio)
     const { pdf, manifiesto, fotos } = await conPdf(guia)

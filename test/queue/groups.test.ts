@@ -41,7 +41,7 @@ function nuevo({ max: maximo = 10, concurrency: aLaVez = 1, falla = () => false 
   return { deliveries: hechos, request: pedir, release: soltar, turno, pasar }
 }
 
-describe('what is asked for at the same time', () => {
+describe('work that is requested at the same time', () => {
   it('is done together, and each gets his own', async () => {
     const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo()
     const todos = Promise.all([pedir('a', 'uno', 'dos'), pedir('b', 'tres'), pedir('a', 'cuatro')])

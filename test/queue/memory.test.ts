@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { RecentIds } from '../../server/data/queue/memory.ts'
 
-it('what was fed lately is remembered for its time, the oldest forgotten first', () => {
+it('recent ids are remembered for a bounded time, and the oldest are forgotten first', () => {
   const memoria = new RecentIds(1_000)
   memoria.add(['a', 'b'], 0)
   memoria.add(['c'], 500)

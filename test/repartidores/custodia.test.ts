@@ -106,7 +106,7 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
     }
   })
 
-  it('is seen whole, and moved as the machine lets, by whoever carries it', async () => {
+  it('is seen whole, and moved as the state machine allows, by the courier who carries it', async () => {
     const guia = await en(estado, movil.repartidor)
     const posibles = MAQUINA_DE_ESTADOS.transiciones[estado].filter((uno) => uno !== 'cancelado')
     const vista = await ver(guia)
@@ -210,7 +210,7 @@ describe('custody', () => {
     expect((await movil.registrar(guia, suya)).cuerpo.errores).toMatchObject([{ campo: '/repartidor' }])
   })
 
-  it('follows what happened without coverage, in its order, whatever was scanned meanwhile', async () => {
+  it('follows events without coverage in their order, despite scans in the meantime', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(otro, guia)
     await reportar(otro, guia, 'en_bodega')

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 describe('COURIER_REACH=cualquiera', () => {
-  it('lets every courier see and finish every guide, whoever carries it', async () => {
+  it('lets every courier see and finish every guide, also those of other couriers', async () => {
     for (const custodio of [undefined, otro.repartidor]) {
       const guia = await createGuiaOnRoute(entorno, comercio, custodio)
       const vista = (await yo.request('GET', `/guias/${guia}`)).cuerpo

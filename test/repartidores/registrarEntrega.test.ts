@@ -149,7 +149,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
   })
 
-  it('has one winner against whatever else is done to the guide', async () => {
+  it('has one winner against any concurrent change of the guide', async () => {
     for (let vez = 0; vez < 12; vez++) {
       const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
       const fotos = [await foto(guia)]

@@ -98,7 +98,7 @@ describe('POST /repartidor/v1/eventos', () => {
     expect((await registrarVarios([recoger(otra!)])).cuerpo.advertencias).toEqual([])
   })
 
-  it('of another courier is not told to who repeats it without the parcel; its own one is', async () => {
+  it('hides the event of another courier from a courier without the parcel, and repeats the courier’s own event', async () => {
     const [guia] = await nuevas(1)
     const otro = await createMobile(entorno)
     await resultadosDe([recoger(guia!)])

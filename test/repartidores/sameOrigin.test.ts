@@ -6,7 +6,7 @@ import { fetchSesion, useSesiones } from './sessions.ts'
 
 const { entorno } = useSesiones()
 
-describe('what another site’s page makes a browser send', () => {
+describe('a request from a page of another site', () => {
   const operaciones = readOperations(readDocument()).filter(({ path: ruta }) => ruta.startsWith('/repartidor/'))
   const queCambian = operaciones.filter(({ method: metodo }) => metodo !== 'get')
   let movil: Movil
@@ -18,7 +18,7 @@ describe('what another site’s page makes a browser send', () => {
   })
 
   /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
-  it('has operations to try, and not one that changes something and takes it from anywhere', () => {
+  it('is tested for all 6 operations that change something, and each of them checks the origin', () => {
     expect(queCambian.length).toBe(6)
     expect(operaciones.filter(({ needsSameOrigin: mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
   })

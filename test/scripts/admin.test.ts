@@ -362,11 +362,11 @@ describe('while the service runs', () => {
     url = await listo(procesos.npmStart({ DATA_DIR: dataDir, PORT: `${puerto}` }))
   })
 
-  it('what was made before works', () => valeLoHecho(hechos[0]!))
+  it('keys and codes from before the start work', () => valeLoHecho(hechos[0]!))
 
   cadaComando(aqui)
 
-  it('what was made meanwhile works', () => valeLoHecho(hechos[1]!))
+  it('keys and codes that were made in the meantime work', () => valeLoHecho(hechos[1]!))
 
   it('does the same as a process of its own', async () => {
     const { comercio } = hechos.at(-1)!
@@ -460,7 +460,7 @@ describe('bad usage', () => {
   })
 })
 
-describe('what cannot be', () => {
+describe('an order that cannot run', () => {
   it('says so, with code 1 and without a stack', async () => {
     const otra = procesos.nextFolder()
     const claves = { MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: otra }

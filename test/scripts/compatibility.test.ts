@@ -102,7 +102,7 @@ describe('since the last release', FULL_RUN_ONLY, () => {
     expect(await revisar()).toEqual({ bien: true, output: 'The contract since v1.4.2: 0 patch, 0 minor, 0 major.\n' })
   })
 
-  describe('what breaks a merchant', () => {
+  describe('a change that breaks a merchant', () => {
     const cambios = [
       ['an operation removed', 'openapi/comercios/openapi.yaml', /^ {2}\/api\/v1\/eventos: .*\n/m, '', 'was removed'],
       [
@@ -133,14 +133,14 @@ describe('since the last release', FULL_RUN_ONLY, () => {
     beforeAll(async () => {
       dicho = await trasCambiar([...cambios, ['', `${ESQUEMAS}/guias.yaml`, /^ {4}- intentos\n/m, '']], '2.0.0')
     })
-    it.each(cambios)('%s is refused, whatever the version', (_, _archivo, _antes, _despues, motivo) => {
+    it.each(cambios)('(%s) is refused for every version', (_, _archivo, _antes, _despues, motivo) => {
       expect(dicho.bien).toBe(false)
       expect(dicho.output).toContain('These changes break clients of /api/v1')
       expect(dicho.output).toContain(motivo)
     })
   })
 
-  describe('what adds', () => {
+  describe('a change that only adds', () => {
     const cambios = [
       [
         'an optional field of a request',
@@ -167,7 +167,7 @@ describe('since the last release', FULL_RUN_ONLY, () => {
     beforeAll(async () => {
       dicho = await trasCambiar(cambios, '1.5.0')
     })
-    it.each(cambios)('%s is let through with the version that it needs', () => {
+    it.each(cambios)('(%s) is let through with the version that it needs', () => {
       expect(dicho).toMatchObject({ bien: true, output: expect.stringContaining(' 0 major.') })
     })
   })

@@ -105,7 +105,7 @@ describe('npm run new', () => {
       expect(leer('openapi/operaciones/paths/guias_guia_revision.yaml')).toContain("llaveDeOperacion: ['ver']")
     })
 
-    it('what the contract’s linter accepts, and what compiles after the generator', FULL_RUN_ONLY, async () => {
+    it('files that the contract’s linter accepts, and that compile after the generator', FULL_RUN_ONLY, async () => {
       const programa = join(copia, 'generate.mjs')
       const pasos = ['contract.ts', 'sdk.ts'].map((uno) => join(copia, 'scripts/generate', uno))
       await writeFile(

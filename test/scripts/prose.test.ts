@@ -40,6 +40,23 @@ describe('faults of comments and documents', () => {
   })
 })
 
+describe('titles of tests', () => {
+  it.each([
+    ["it('what is sent: %s', () => {})", 'starts with "what"'],
+    [
+      "describe.skipIf(!able)('a page', () => { test.each(rows)('shows whatever a row has', () => {}) })",
+      'says "whatever"',
+    ],
+    ['it.each`a`("its $a", () => {})', 'starts with "its"'],
+  ])('are read in %s', (source, reason) => {
+    expect(faultsOfFile('a.test.ts', source)).toEqual([{ line: 1, reason }])
+  })
+
+  it('may name a subject or start with a verb', () => {
+    expect(faultsOfFile('a.test.ts', "it('returns 404 for an unknown guide', () => log('what'))")).toEqual([])
+  })
+})
+
 describe('subjects of commits', () => {
   let folder: string
   const git = (...args: string[]) =>

@@ -93,7 +93,7 @@ describe('types', () => {
     ])
   })
 
-  it('of arguments (this compiles)', () => {
+  it('match the arguments and results of the methods (this compiles)', () => {
     const api = new Guias({ llave: 'guia_test_x' })
     expectTypeOf(verificarWebhook).returns.toEqualTypeOf<Promise<CuerpoDeAviso>>()
     expectTypeOf(api.webhooks.crear).returns.toEqualTypeOf<Solicitud<WebhookConSecreto>>()

@@ -10,14 +10,14 @@ const bien = json(200, GUIA)
 const colgar: Responder = () => reloj.saltar()
 
 describe('time', () => {
-  it('of each attempt, of the client or of the call', async () => {
+  it('limits each attempt, by an option of the client or of the call', async () => {
     contestar(colgar)
     const error = await falla<ErrorTiempo>(cliente().guias.obtener('A', { tiempoLimite: 40 }))
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 40, intentos: 3 })
     expect(error.message).toContain('40 ms')
   })
 
-  it('of all of it: it cuts the attempt that runs, and begins none that would end after it', async () => {
+  it('limits the whole call: it cuts the attempt that runs, and begins none that would end later', async () => {
     contestar(respondHtml, respondHtml, colgar)
     const inicio = reloj.ahora
     const error = await falla<ErrorTiempo>(cliente({ tiempoLimite: 5_000 }).guias.obtener('A', { plazoTotal: 120 }))
@@ -85,7 +85,7 @@ describe('signal', () => {
   })
 
   // Node 20 warns of a leak when a signal has more than ten listeners.
-  it('of 25 calls at once has no listener while they run or wait, and aborts all of them', async () => {
+  it('shared by 25 calls has no listener while they run or wait, and aborts all of them', async () => {
     const corte = new AbortController()
     const escuchan = new Set<number>()
     const contar = () => escuchan.add(getEventListeners(corte.signal, 'abort').length)

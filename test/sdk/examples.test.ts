@@ -222,7 +222,7 @@ describe('the exhaustive switch', () => {
       datos: { guia: { guia: 'G' }, evento: { decision: {} }, webhook: {} },
     }) as CuerpoDeAviso
 
-  it('of the example knows every type there is', () => {
+  it('in the example knows every type', () => {
     for (const tipo of Object.keys(DESCRIPCIONES_DE_EVENTO)) expect(atender(aviso(tipo))).not.toBe('G: novedad')
     for (const tipo of ['guia.de_manana', 'de.manana']) expect(atender(aviso(tipo))).toBe('G: novedad')
   })

@@ -24,7 +24,7 @@ describe('labels', () => {
     ])
   })
 
-  it('of several guides come in one file', async () => {
+  it('for several guides come in one file', async () => {
     contestar(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
     await cliente().guias.etiquetaPdf(['A', 'B'], { formato: 'carta' })
     await cliente().guias.etiquetaZpl(['A'], { ppp: 203 })

@@ -15,7 +15,7 @@ const conAvisos = (opciones: OpcionesDeGuias = {}) => {
 describe('Deprecation and Sunset', () => {
   const RETIRO = { Deprecation: '@1795000000', Sunset: 'Sun, 21 Nov 2027 00:00:00 GMT' }
 
-  it('are told once for each operation, whatever the guide', async () => {
+  it('are told once for each operation, not for each guide', async () => {
     const { api, avisos } = conAvisos()
     contestar(json(200, GUIA, RETIRO))
     for (const codigo of ['A', 'B', 'B']) await api.guias.obtener(codigo)

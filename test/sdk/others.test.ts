@@ -28,7 +28,7 @@ const { client: cliente, respondWith: contestar, capturedRequests: recibidas } =
 const lento = useRetries()
 const entorno = shareEnvironment()
 
-describe('what the SDK has no method for', () => {
+describe('a request without a method of the SDK', () => {
   it('goes out as everything else does', async () => {
     contestar(
       json(200, { zona: 'Norte' }),
@@ -112,7 +112,7 @@ describe('what the SDK has no method for', () => {
   })
 })
 
-describe('whether it is sent again', () => {
+describe('the number of attempts for', () => {
   const { external_ref: _, ...SIN } = NEW_GUIA
   type Api = ReturnType<typeof lento.server.client>
   it.each<[string, (api: Api) => PromiseLike<unknown>, number]>([
@@ -190,7 +190,7 @@ describe('a derived client', () => {
     expect(() => api.conOpciones({ llave: 'guia_live_x' })).toThrow('Falta la dirección del servicio')
   })
 
-  it('keeps the key and the address of its origin, whatever the environment says since', async () => {
+  it('keeps the key and the address of its origin after a change of the environment', async () => {
     contestar(json(200, GUIA))
     process.env.GUIAS_LLAVE = 'guia_test_primera'
     try {

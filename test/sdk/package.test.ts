@@ -69,7 +69,7 @@ const archivo = async (nombre: string, texto: string) => {
   return nombre
 }
 
-describe('what is published', () => {
+describe('the published package', () => {
   it('is what it takes, and depends on nothing', async () => {
     const lista = await readdir(paquete, { recursive: true, withFileTypes: true })
     const archivos = lista
@@ -113,7 +113,7 @@ describe('what is published', () => {
     expect([repository, homepage, bugs]).toEqual([undefined, undefined, undefined])
   })
 
-  it('shows its sources to whoever asks Node for them', async () => {
+  it('shows its sources to Node with --enable-source-maps', async () => {
     const codigo = `import { Guias } from '@guias/sdk'\ntry { new Guias({ llave: ' ' }) } catch (error) { console.log(error.stack) }`
     const pila = await node(['--enable-source-maps', await archivo('pila.mjs', codigo)], { cwd: proyecto })
     expect(pila).toMatch(/src\/guias\.ts:\d+/)
@@ -277,7 +277,7 @@ const env = () => ({
   ENTRADA: JSON.stringify(buildGuia()),
 })
 
-describe('where it runs', () => {
+describe('the package runs in', () => {
   it.each([
     ['uso.mjs', ESM],
     ['uso.cjs', CJS],
@@ -302,7 +302,7 @@ describe('where it runs', () => {
     expect(JSON.parse(salida)).toEqual(ESPERADO)
   })
 
-  it.skipIf(!hasBrowser)('Chromium, bundled, in the page of whoever serves it', async () => {
+  it.skipIf(!hasBrowser)('Chromium, bundled, in a page of the same origin as the service', async () => {
     const outDir = join(proyecto, 'pagina')
     await build({
       config: false,
@@ -376,7 +376,7 @@ describe('where it runs', () => {
   })
 })
 
-describe('who writes TypeScript', FULL_RUN_ONLY, () => {
+describe('the types compile with', FULL_RUN_ONLY, () => {
   const CODIGO = `
 import { ErrorValidacion, Guias, verificarWebhook, type CuerpoDeAviso, type Guia, type Suceso } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'

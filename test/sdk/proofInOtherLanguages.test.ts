@@ -65,7 +65,7 @@ describe.each([
     expect(dice({ archivos: [] })[0]).toBe(0)
   })
 
-  it.skipIf(!interprete)('refuses whatever was altered, and says what', () => {
+  it.skipIf(!interprete)('refuses an altered proof, and says what is wrong', () => {
     const [cabeza = '', cuerpo = '', firma = ''] = manifiesto.split('.')
     const contenido = JSON.parse(Buffer.from(cuerpo, 'base64url').toString()) as Record<string, unknown>
     const cabecera = JSON.parse(Buffer.from(cabeza, 'base64url').toString()) as Record<string, unknown>

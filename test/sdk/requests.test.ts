@@ -172,7 +172,7 @@ describe('requests', () => {
 })
 
 describe('headers', () => {
-  it('of the call are added; ours stay', async () => {
+  it('from the call are added, and the SDK’s own stay', async () => {
     contestar(json(200, GUIA))
     const api = cliente({ cabeceras: { 'X-De-Siempre': 'a', 'X-Ambas': 'a' } })
     await api.guias.crear(NEW_GUIA, {

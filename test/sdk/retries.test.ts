@@ -108,7 +108,7 @@ const UNA_VEZ: Record<string, Pedir> = {
   'a path that this version does not know': DESCONOCIDA,
 }
 
-describe('what is sent again', () => {
+describe('the repetition of a request', () => {
   describe.each(FALLAS)('%s', (_, respuesta, repetible, siempre, Clase) => {
     it.each([
       ['what is safe to repeat', REPETIBLES['guias.crear with a reference']!, repetible ? 3 : 1],
@@ -155,7 +155,7 @@ describe('what is sent again', () => {
     expect(await falla(conSuClave)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
   })
 
-  it('is every method there is', () => {
+  it('is tested for every method of the SDK', () => {
     const api = cliente()
     const recursos = ['guias', 'archivos', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const
     const metodos = recursos.flatMap((recurso) =>
@@ -170,7 +170,7 @@ describe('what is sent again', () => {
     )
   })
 
-  it('whatever it is, where nobody listened: nothing can have arrived', async () => {
+  it('happens when nobody listened, since no request can have arrived', async () => {
     const api = cliente({ baseUrl: `http://127.0.0.1:${await findFreePort()}` })
     const error = await falla<ErrorConexion>(api.guias.crear(SIN))
     expect([error.name, error.intentos, error.pudoLlegar, String(error.message)]).toEqual([
@@ -186,7 +186,7 @@ describe('what is sent again', () => {
     ['failed', respondProblema(503, 'no_disponible'), true],
     ['refused for its rate', respondProblema(429, 'demasiadas_solicitudes'), false],
     ['refused, too', undefined, false],
-  ])('refused after an attempt that was %s: it says what that one may have done', async (_, primera, pudoLlegar) => {
+  ])('refused after an attempt that was %s tells what that attempt may have done', async (_, primera, pudoLlegar) => {
     contestar(primera ?? bien)
     const vieneDe = primera ? [fetch] : []
     const rechazar = async () => {
@@ -212,7 +212,7 @@ describe('what is sent again', () => {
     expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, true])
   })
 
-  it('as often as is said, by the client or by the call', async () => {
+  it('happens as often as the client or the call says', async () => {
     contestar(respondProblema(500, 'error_interno'))
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A', { reintentos: 4 }))).intentos).toBe(5)
@@ -242,7 +242,7 @@ describe('what is sent again', () => {
     },
   )
 
-  it('the key that the caller gives, and with it a path that this version does not know', async () => {
+  it('uses the key of the caller, also for a path that this version does not know', async () => {
     contestar(respondProblema(409, 'idempotencia_en_conflicto'))
     const opciones: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
     const pedidas = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, DESCONOCIDA]
@@ -256,13 +256,13 @@ describe('what is sent again', () => {
     )
   })
 
-  it('no request with a key that no header can carry', async () => {
+  it('does not happen for a key that no header can carry', async () => {
     const error = await falla(cliente().guias.crear(SIN, { claveDeIdempotencia: 'a\nb' }))
     expect([error.name, error.intentos]).toEqual(['ErrorGuias', 0])
     expect(recibidas).toEqual([])
   })
 
-  it('a body that is no object as it is', async () => {
+  it('sends a body that is not an object as it is', async () => {
     contestar(respondProblema(422, 'validacion'))
     for (const cuerpo of [[], 'x', 7]) await falla(cliente().webhooks.rotarSecreto('wh', cuerpo as never))
     expect(recibidas.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])

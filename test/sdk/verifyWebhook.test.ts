@@ -350,7 +350,7 @@ describe('the body and the secret', () => {
   })
 })
 
-describe('where it runs', () => {
+describe('verificarWebhook outside Node', () => {
   it('verifies with nothing but what the web has, in another realm', async () => {
     const codigo = await readFile(new URL('sdk/dist/index.cjs', raiz), 'utf8')
     const { crypto, TextEncoder, TextDecoder, atob, btoa, Headers, URL: Url, Request, Response } = globalThis

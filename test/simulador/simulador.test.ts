@@ -7,7 +7,7 @@ import { catchProblema } from '../problema.ts'
 const entorno = shareEnvironment()
 
 describe('all', () => {
-  it('are for test keys alone, whatever the guide', async () => {
+  it('are for test keys alone, for every guide', async () => {
     const { api } = await entorno.nuevoComercio('live')
     const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     for (const cual of [guia, '000000000000']) {

@@ -254,7 +254,7 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
     await iniciar({ PUBLIC_URL: 'https://guias.ejemplo.com' })
   })
 
-  it('what an earlier local start made works no longer, and the start says what is off and why', async () => {
+  it('demo keys and the mailbox of an earlier local start stop working, and the start says what is off and why', async () => {
     const Origin = 'https://guias.ejemplo.com'
     // The cookie of an https service has another name.
     const Cookie = `__Secure-${sesion}`
@@ -266,7 +266,7 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
     expect(leerDemo()).toBe(antes)
   })
 
-  it('it is all there again once it is local again', async () => {
+  it('demo keys and the mailbox work again after a local start', async () => {
     await detener()
     await iniciar()
     expect(leerDemo()).toBe(antes)
@@ -300,7 +300,7 @@ it('a first start with TRUST_PROXY makes no demo', async () => {
   await primero.waitForEnd()
 })
 
-describe('what the start says is off', () => {
+describe('the explanation of the parts that are off', () => {
   const explicar = (env: Record<string, string>) => explainShutdown(readConfig(env, '/'))
 
   it.each([

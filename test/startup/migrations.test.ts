@@ -82,7 +82,7 @@ describe('migrar()', () => {
     expect((await historia()).length).toBe(aplicadas.flat().length)
   })
 
-  it('give way to whoever uses what they need, and begin anew', async () => {
+  it('gives way to a session that uses the same tables, and begins anew', async () => {
     const otro = new pg.Client({ connectionString: url })
     await otro.connect()
     await otro.query('begin; create table comercio (ya_estaba int)')

@@ -47,7 +47,7 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
     await receptor.close()
   })
 
-  it('no session keeps as whom it was asked', async () => {
+  it('no session keeps the role and the merchant of an earlier request', async () => {
     const cliente = new pg.Client({ connectionString: pooler.url(entorno.databaseUrl) })
     await cliente.connect()
     for (let i = 0; i < 20; i++) {

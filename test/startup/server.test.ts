@@ -264,7 +264,7 @@ describe('a reader', () => {
     expect(seen.cut).toBe(0)
   })
 
-  it.skipIf(process.platform !== 'linux')('whose answer waits in the kernel is let go, too', async () => {
+  it.skipIf(process.platform !== 'linux')('with an answer that waits in the kernel is let go, too', async () => {
     const { url, seen } = await serveLarge(2 ** 20, { interval: 50 })
     await connectAndIgnore(url)
     await hasta(async () => seen.closed === 1)

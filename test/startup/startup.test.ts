@@ -199,7 +199,7 @@ describe('while one runs', () => {
   })
 })
 
-describe('what cannot be', () => {
+describe('a start that must fail', () => {
   it('tells all faults of the configuration at once and starts nothing', async () => {
     const dataDir = procesos.nextFolder()
     const malo = procesos.iniciar({
@@ -275,7 +275,7 @@ describe('what cannot be', () => {
   })
 })
 
-describe('what the service kept and somebody damaged', () => {
+describe('a damaged file of the service', () => {
   it('is named, and nothing is left running', async () => {
     const dataDir = procesos.nextFolder()
     mkdirSync(dataDir, { mode: 0o755 })

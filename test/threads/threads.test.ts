@@ -111,7 +111,7 @@ describe('threads', () => {
   })
 })
 
-describe('who waits for a thread', () => {
+describe('a request that waits for a thread', () => {
   it('gets it in turn with the other owners, however much one of them asks for', async () => {
     const hilos = abrir()
     const puerta = nuevaPuerta()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { WaitingList } from '../../server/platform/threads/waiting.ts'
 
-test('whatever comes and goes: never too many, nobody is lost, and a line is never the longest while another pays for it', () => {
+test('the waiting list is never too long, loses nobody, and drops only from the longest line, in any order of changes', () => {
   const accion = fc.oneof(
     { weight: 3, arbitrary: fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd') }) },
     fc.record({ remove: fc.constant(true) }),

@@ -235,7 +235,7 @@ describe('another link in the place of one whose time is over', () => {
     expect((await filas(guia)).mensaje).toHaveLength(2)
   })
 
-  it('is sent three times for one guide, whoever asks', async () => {
+  it('is sent at most three times for one guide, counting recipient and merchant together', async () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await vencida(comercio)
     const ruta = await enlaceDe(guia, 1)

@@ -226,7 +226,7 @@ describe('after the retention', () => {
     expect((await filas(guia)).mensaje).toMatchObject([{ estado: 'enviado', telefono: null, proveedor_id: null }])
   })
 
-  it('links that expired a month ago are gone, whatever their guide does; newer ones aren’t', async () => {
+  it('links that expired a month ago are gone in any state of their guide, and newer links stay', async () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio)
     const ruta = await enlaceDe(guia)

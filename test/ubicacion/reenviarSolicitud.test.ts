@@ -161,7 +161,7 @@ describe('a request is made again', () => {
 })
 
 describe('nothing is asked', () => {
-  it('where nothing is to be asked', async () => {
+  it('for a guide that is confirmed, closed or unknown', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
     const confirmada = (await api.guias.crear(buildGuia())).guia

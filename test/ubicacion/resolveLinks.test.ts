@@ -213,7 +213,7 @@ describe('a guide with a short link', () => {
   })
 })
 
-describe('who says better meanwhile wins', () => {
+describe('a newer answer in the meantime wins', () => {
   it('with coordinates, before or while the link is followed', async () => {
     const comercio = await entorno.nuevoComercio()
     rutas.set(CORTO, PUNTO)

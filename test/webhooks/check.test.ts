@@ -40,7 +40,7 @@ describe('a live endpoint', () => {
     expect(await pruebas()).toHaveLength(2)
   })
 
-  it('of test data needs no proof, at another address neither', async () => {
+  it('differs from an endpoint of test data, which needs no proof, even at another address', async () => {
     const { api, webhook, receptor } = await nuevo()
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', comprobado_en: expect.any(String) })
     const otra = await api.webhooks.cambiar(webhook, { url: `${receptor.url}?otra` })

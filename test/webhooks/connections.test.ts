@@ -173,7 +173,7 @@ describe('connections', () => {
   })
 })
 
-test('of the idle ones of many endpoints, the latest stay open; those in use all do', async () => {
+test('the latest idle connections of many endpoints stay open, and so do all connections in use', async () => {
   const sueltas = Promise.withResolvers<void>()
   await using receptor = await conHttp(async (req, res) => {
     if (req.url === '/lenta') await sueltas.promise
@@ -197,7 +197,7 @@ test('of the idle ones of many endpoints, the latest stay open; those in use all
 })
 
 describe('closing', () => {
-  test('what is under way ends, and no socket is left', async () => {
+  test('ends the requests under way, and leaves no socket', async () => {
     const otro = createSender({ resolver: resolverLocal })
     await using colgado = await openRawReceiver((socket) => socket.write('HTTP/1.1 '))
     await using rapido = await conHttp(responder(204))
@@ -213,7 +213,7 @@ describe('closing', () => {
     await expect.poll(() => colgado.openSockets.size + rapido.openSockets.size).toBe(0)
   })
 
-  test('also what is still looking up a name, and nothing starts afterwards', async () => {
+  test('ends a request that still looks up a name, too, and nothing starts afterwards', async () => {
     await using receptor = await conHttp(responder(204))
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<HostResolver>>>()
     const otro = createSender({ resolver: () => promise })

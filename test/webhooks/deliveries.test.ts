@@ -246,7 +246,7 @@ describe('every event', () => {
       expect(receptor.recibidos.find((uno) => uno.id === evento)!.cuerpo).toBe(cuerpo)
   })
 
-  it('of an endpoint’s own is as the contract says, too', async () => {
+  it('that the endpoint itself causes is as the contract says, too', async () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     const { webhook, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
@@ -265,7 +265,7 @@ describe('every event', () => {
 })
 
 describe('batches', () => {
-  it('of 100 guides to 3 endpoints are 300 deliveries, once, however often they are sent', async () => {
+  it('with 100 guides for 3 endpoints make 300 deliveries, even when they are sent repeatedly', async () => {
     const comercio = await entorno.nuevoComercio()
     const receptores = await Promise.all([nuevoReceptor(), nuevoReceptor(), nuevoReceptor()])
     for (const receptor of receptores) await registrar(comercio, receptor, { tipos: ['guia.*'] })

@@ -13,7 +13,7 @@ import { nadie } from './webhooks.ts'
 /** A service that sends nothing. */
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 
-describe('what is due of an endpoint', () => {
+describe('a due delivery of an endpoint', () => {
   it('waits in memory only as long as its endpoint takes it; what somebody asked to be sent goes all the same', async () => {
     const { api, id } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear(nadie())

@@ -36,8 +36,8 @@ const envio = (cambios: Partial<HostSend> = {}): HostSend => ({
   ...cambios,
 })
 
-describe('what one host is sent', () => {
-  it('is little at once while it has taken nothing, and so many a minute, whoever’s endpoints they are', () => {
+describe('the traffic to one host', () => {
+  it('is little at once while the host has taken nothing, and bounded per minute for all endpoints together', () => {
     const { anfitriones, start: empezar, pasar } = nuevos()
     expect(empezar(envio())).toBe(PER_UNKNOWN_HOST)
     let enviados = PER_UNKNOWN_HOST
@@ -53,7 +53,7 @@ describe('what one host is sent', () => {
     expect(empezar(envio({ host: 'otra.ejemplo.com' }))).toBe(PER_UNKNOWN_HOST)
   })
 
-  it('is little of one merchant’s, whatever names he gives a host', () => {
+  it('is little for one merchant, under any names of the host', () => {
     const { anfitriones, start: empezar, pasar } = nuevos()
     const cuantos = (nombres: string[], comercio?: string) =>
       nombres
@@ -73,7 +73,7 @@ describe('what one host is sent', () => {
     expect(empezar(envio({ verified: true }))).toBe(PER_HOST)
   })
 
-  it('is much once it has taken something, or an endpoint of it was proved, but for tests', () => {
+  it('is much once the host has taken something, or an endpoint of it was proved, but for tests', () => {
     const { anfitriones, start: empezar } = nuevos()
     expect(empezar(envio({ verified: true }))).toBe(PER_HOST)
     const otra = { host: 'otra.ejemplo.com' }
@@ -84,7 +84,7 @@ describe('what one host is sent', () => {
     expect(empezar(tercera)).toBe(SENDS_PER_MINUTE)
   })
 
-  it('goes on with whoever waited as soon as something of it ends', () => {
+  it('goes on with the lines that waited as soon as one exchange ends', () => {
     const { anfitriones, start: empezar } = nuevos()
     empezar(envio())
     for (const linea of ['una', 'otra', 'ida']) expect(anfitriones.maySend(envio(), linea)).toBe(false)

@@ -193,7 +193,7 @@ describe('a lease of an endpoint', () => {
     expect(uno.lost).toEqual([clave.webhook])
   })
 
-  it('whose first sign of life is late is given up, since another process may have taken it by then', async () => {
+  it('with a late first heartbeat is given up, since another process may have taken it by then', async () => {
     const uno = await proceso()
     const clave = nueva()
     await uno.request(clave)
@@ -217,7 +217,7 @@ describe('a lease of an endpoint', () => {
     expect([uno.lost.length, nombres(uno.arriendos.all())]).toEqual([1, [clave.webhook]])
   })
 
-  it('whose job could not be deleted when it was given up is deleted at the next sign of life', async () => {
+  it('is deleted at the next heartbeat when its job could not be deleted at its release', async () => {
     const uno = await proceso()
     const [clave, otra] = [nueva(), nueva()]
     await uno.request(clave)
@@ -232,7 +232,7 @@ describe('a lease of an endpoint', () => {
     expect(rows).toEqual([{ webhook: otra.webhook }])
   })
 
-  it('whose noting nobody heard of is noted again', async () => {
+  it('is recorded again when the answer to its recording was lost', async () => {
     const uno = await proceso()
     const clave = nueva()
     await uno.request(clave)
@@ -243,7 +243,7 @@ describe('a lease of an endpoint', () => {
     expect(uno.tomados[0]!.recorded).toBe(true)
   })
 
-  it('of a version that renews each by itself is left to it, and taken over when that stops', async () => {
+  it('from a version that renews each lease by itself is left to it, and taken over when that stops', async () => {
     const [vieja, otro] = [await proceso(), await proceso()]
     const clave = nueva()
     // Made by the one, taken by the other: it has the heartbeat of the old queue.

@@ -111,7 +111,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
   })
 })
 
-describe('its name', () => {
+describe('the code of a delivery', () => {
   it('names a delivery in one way alone', async () => {
     const { api, webhook } = await nuevo()
     const { guia } = await api.guias.crear(buildGuia())

@@ -52,7 +52,7 @@ describe('the order of a guide’s events at an endpoint', () => {
   })
 })
 
-describe('what is handed over without being read again', () => {
+describe('a delivery that is handed over without another read', () => {
   it('has the very bytes that are read afterwards', async () => {
     const { api, receptor, webhook } = await nuevo()
     const variantes = [

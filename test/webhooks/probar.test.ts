@@ -13,7 +13,7 @@ beforeAll(() => entorno.detenerReloj())
 const sinWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 describe('POST /api/v1/webhooks/{webhook}/probar', () => {
-  it('sends a test whatever the state, once, and counts no failure', async () => {
+  it('sends a test in any state of the endpoint, once, and counts no failure', async () => {
     const { comercio, api, webhook, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
     const { datos: aviso, status } = await api.webhooks.probar(webhook).conRespuesta()
     expect(status).toBe(202)

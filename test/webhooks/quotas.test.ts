@@ -42,7 +42,7 @@ function nuevo() {
 
 const de = (linea: DeliveryLine) => (turno: Suyo) => turno.linea === linea
 
-describe('who may send now', () => {
+describe('admission to send', () => {
   it('an endpoint has four exchanges under way, and begins another when one ends', () => {
     const { cupos, linea, start: empezar } = nuevo()
     const una = linea('a', 10)
@@ -121,7 +121,7 @@ describe('who may send now', () => {
     expect(empezar(2)).toHaveLength(2)
   })
 
-  it('two events of a guide are never under way at once, and go in their order, whatever order they come in', () => {
+  it('two events of a guide, in any order of arrival, are sent one after another in their own order', () => {
     const { cupos, linea, pendiente, start: empezar } = nuevo()
     const una = linea('a')
     for (const secuencia of [2, 3, 1]) cupos.add(una, pendiente('suya', secuencia))
@@ -136,8 +136,8 @@ describe('who may send now', () => {
   })
 })
 
-describe('what is in memory', () => {
-  it('is bounded for an endpoint, a merchant and all, and leaves room for whoever comes', () => {
+describe('the number of deliveries in memory', () => {
+  it('is bounded for an endpoint, a merchant and all together, and leaves room for newcomers', () => {
     const { cupos, linea, pendiente } = nuevo()
     const llenar = (una: DeliveryLine) => {
       const cuantas = cupos.reserve(una, READ_WINDOW)
@@ -175,7 +175,7 @@ describe('what is in memory', () => {
     expect(cupos.roomFor(otra)).toBe(READ_WINDOW)
   })
 
-  it('goes when it is taken out, or with its line', () => {
+  it('falls when a delivery is taken out, or when its line closes', () => {
     const { cupos, linea, start: empezar } = nuevo()
     const una = linea('a', 6)
     const otra = linea('a', 2)

@@ -66,7 +66,7 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     expect((await api.webhooks.obtenerAviso(webhook, clave)).estado).toBe('entregado')
   })
 
-  it.each([500, 204])('sends again even while it is under way, whatever becomes of that (%i)', async (status) => {
+  it.each([500, 204])('sends again even during an attempt, for any outcome of it (%i)', async (status) => {
     const retenedor = holdAnswers()
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
     const { guia } = await api.guias.crear(buildGuia())

@@ -4,7 +4,7 @@ import { type Api, collectCodes, fallaDeApi, nadie, readFailureCode, terminada, 
 
 const { entorno, create: crear, nuevo } = useWebhooks()
 
-describe('what cannot be read', () => {
+describe('a request that cannot be read', () => {
   it('is 400 in every operation, and changes nothing', async () => {
     const { comercio, api, webhook } = await nuevo()
     const antes = await api.webhooks.obtener(webhook)
@@ -54,7 +54,7 @@ describe('what cannot be read', () => {
   })
 })
 
-describe('what is unknown', () => {
+describe('an unknown object', () => {
   it('is 404 in every operation, and so is another merchant’s, another mode’s and what was deleted', async () => {
     const { api, webhook: propio } = await nuevo()
     const { aviso: suya } = await api.webhooks.probar(propio)

@@ -74,7 +74,7 @@ describe('the status decides', () => {
     expect(await enviar(receptor.url)).toMatchObject({ status: 429, retry_after: leida })
   })
 
-  test('of an endless Retry-After, the beginning', async () => {
+  test('an endless Retry-After is cut to 200 characters', async () => {
     await using receptor = await conHttp(responder(429, '', { 'retry-after': '9'.repeat(5000) }))
     expect((await enviar(receptor.url)).retry_after).toBe('9'.repeat(200))
   })
@@ -89,7 +89,7 @@ describe('the status decides', () => {
   })
 })
 
-describe('what is kept of the answer', () => {
+describe('the stored part of the answer', () => {
   test.each([
     [16_383, 16_383, false],
     [16_384, 16_384, false],

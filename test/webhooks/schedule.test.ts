@@ -36,7 +36,7 @@ describe('the schedule', () => {
     )
   })
 
-  it('honours Retry-After up to 24 hours and never hurries for it, whatever it says', () => {
+  it('honours Retry-After up to 24 hours, and never waits less than without it', () => {
     const pedido = fc.oneof(
       fc.string(),
       fc.integer().map(String),

@@ -157,7 +157,7 @@ describe('the network fails', () => {
   })
 })
 
-describe('what is no HTTP/1.1 answer', () => {
+describe('answers that are not HTTP/1.1', () => {
   test.each([
     ['SSH', 'SSH-2.0-OpenSSH_9.9\r\n', 'HTTP/1.1'],
     ['HTTP/0.9', '<html>hola</html>', 'HTTP/1.1'],
@@ -221,7 +221,7 @@ describe('what is no HTTP/1.1 answer', () => {
   )
 })
 
-test('it never rejects, whatever it is given', async () => {
+test('the sender never rejects its promise, for any input', async () => {
   for (const url of ['', 'x', 'ftp://a.b/', 'https://10.0.0.1/', 'http://8.8.8.8/']) {
     const respuesta = await enviar(url)
     expect(respuesta).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null, dns_ms: null })

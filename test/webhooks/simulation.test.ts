@@ -67,7 +67,9 @@ describe('the simulation of what is sent', () => {
     expect(porSegundo).toBeLessThan(1.05 * aLaVez * 10)
   })
 
-  it('loses nothing and keeps each guide’s order, whoever is ill or killed', { timeout: 120_000 }, () => {
+  it('loses nothing and keeps the order of each guide, even when receivers fail and processes are killed', {
+    timeout: 120_000,
+  }, () => {
     for (let semilla = 1; semilla <= 40; semilla++) {
       const { lost: perdidas, desordenadas, entregadas } = simular(historia(semilla))
       expect({ semilla, perdidas, desordenadas }).toEqual({ semilla, perdidas: 0, desordenadas: 0 })

@@ -108,7 +108,7 @@ describe('TLS', () => {
   test.each([
     ['talks', '220 listo\r\n'],
     ['answers', EMPTY_RESPONSE],
-  ])('who %s before there is a request gets one connection and no request', async (_caso, bytes) => {
+  ])('a receiver that %s before the request gets one connection and no request', async (_caso, bytes) => {
     const servidor = tls.createServer(bueno, (socket) => socket.on('error', () => {}).resume())
     await using receptor = await listenAsReceiver(servidor)
     // As if it had come together with the end of the handshake.

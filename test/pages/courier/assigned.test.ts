@@ -37,7 +37,7 @@ const masTarde = () =>
     `(() => { const antes = Date.now.bind(Date); Date.now = () => antes() + 121000; dispatchEvent(new Event('online')) })()`,
   )
 
-describe.skipIf(!hasBrowser)('what is assigned to the courier', () => {
+describe.skipIf(!hasBrowser)('a parcel that is assigned to the courier', () => {
   it('is on the phone after signing in, by municipality, also without coverage, and without the people', async () => {
     const yo = await createTestRepartidor()
     const [mixco, otra, chinautla] = [await nueva('Mixco'), await nueva('Mixco'), await nueva('Chinautla')]

@@ -26,7 +26,7 @@ const IPHONE = `Object.defineProperty(Navigator.prototype, 'standalone', { value
 const sugerencia = () => pagina.getByRole('region', { name: 'Instalar' })
 
 describe.skipIf(!hasBrowser)('installing the page', () => {
-  it('is offered to whoever has signed in, by a tap, until it is done', async () => {
+  it('is offered to a courier after the sign-in, with one tap, until it is done', async () => {
     const { codigo } = await createTestRepartidor()
     await openPhone()
     await pagina.getByLabel('Su código').waitFor()
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('installing the page', () => {
     expect(await evaluateOnPhone('window.preguntas')).toBe(1)
   })
 
-  it('is told how on an iPhone, and never again to whoever doesn’t want it', FULL_RUN_ONLY, async () => {
+  it('is explained on an iPhone, and never again to a courier who refuses', FULL_RUN_ONLY, async () => {
     const { codigo } = await createTestRepartidor()
     await openPhone({ initScript: IPHONE })
     await signInOnPage(codigo)

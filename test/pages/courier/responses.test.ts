@@ -5,10 +5,10 @@ import { BRAND_STYLE_HASH, stripBrandStyle } from '../../factories.ts'
 
 const entorno = shareEnvironment()
 
-describe('what the service answers', () => {
+describe('the page of the courier', () => {
   const leer = (ruta: string, metodo = 'GET') => fetch(entorno.url + ruta, { method: metodo, redirect: 'manual' })
 
-  it('is the same page for everybody, strict, and alone with camera and position', async () => {
+  it('is the same for everybody, strict, and alone with camera and position', async () => {
     const respuesta = await leer('/repartidor')
     expect(respuesta.status).toBe(200)
     const html = await respuesta.text()
@@ -31,7 +31,7 @@ describe('what the service answers', () => {
     }
   })
 
-  it('says where the page is to whoever adds a slash, and knows no other method', async () => {
+  it('is the target of a redirect from its path with a slash, and refuses other methods', async () => {
     const otra = await leer('/repartidor/')
     expect([otra.status, otra.headers.get('location')]).toEqual([308, '../repartidor'])
     for (const metodo of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {

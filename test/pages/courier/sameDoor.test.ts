@@ -75,7 +75,7 @@ describe('the door of two parcels', () => {
   })
 })
 
-describe('who receives another parcel', () => {
+describe('a person who receives another parcel', () => {
   const MARIA = { nombre: 'María López', relacion: 'destinatario' }
   const otra = { guia: '7K3M9QX2A1B4', nombre: null, relacion: '', wasAsked: false }
   const con = (cambios: object) => ({ ...otra, ...cambios })

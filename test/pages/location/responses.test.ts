@@ -8,7 +8,7 @@ import { advanceClock, fakePages, listenOnFreePort, submitForm, tilesUrl, url, u
 
 useUbicacionService()
 
-describe('what the page sends', () => {
+describe('the location page', () => {
   it('is private, strict and without effect, however often it is opened', async () => {
     const token = fakePages.createRequest()
     for (let i = 0; i < 50; i++) expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
@@ -77,7 +77,7 @@ describe('what the page sends', () => {
     expect([respuesta.status, respuesta.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
   })
 
-  it('escapes whatever it shows', async () => {
+  it('escapes all values that it shows', async () => {
     const malo = `"><script>alert(1)</script>'&`
     const token = fakePages.createRequest({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
     fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
@@ -109,7 +109,7 @@ describe('what the page sends', () => {
   })
 })
 
-describe('its own files', () => {
+describe('the files of the location page', () => {
   it('have names that change with them, and are kept for ever', async () => {
     const html = await (await fetch(`${url}/u/${fakePages.createRequest()}`)).text()
     const nombres = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, nombre]) => nombre!)
@@ -282,7 +282,7 @@ describe('a posted form', () => {
   })
 })
 
-it('reads no more of a form than its limit, whatever was announced', async () => {
+it('the service reads no more of a form than the limit, also without an announced length', async () => {
   const mucho = new ReadableStream({
     start(salida) {
       salida.enqueue(new TextEncoder().encode(`enlace=${'x'.repeat(9_000)}`))
@@ -324,7 +324,7 @@ describe('the limits', () => {
     expect((await fetch(`${url}/u/${otro}`)).status).toBe(429)
   })
 
-  it('hold for whoever asks in the midst of many others', () => {
+  it('hold for a client that asks among many others', () => {
     const limite = createLimit(1, { clock: () => 0, max: 2 })
     expect(['a', 'a', 'b', 'c', 'a'].map(limite)).toEqual([0, 60, 0, 0, 60])
   })

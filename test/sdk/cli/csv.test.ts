@@ -48,12 +48,12 @@ describe('CSV', () => {
     expect(await leer(...texto)).toEqual(filas)
   })
 
-  it('has one mark at its beginning, in whatever pieces it comes', async () => {
+  it('has one mark at its beginning, in pieces of any size', async () => {
     for (const trozos of [['\ufeff\ufeffa\n'], ['\ufeff', '\ufeffa\n'], ['', '\ufeff', '', '\ufeff', 'a\n']])
       expect(await leer(...trozos)).toEqual([['\ufeffa']])
   })
 
-  it('knows the separator after a mark and blank lines, in whatever pieces they come', async () => {
+  it('knows the separator after a mark and blank lines, in pieces of any size', async () => {
     const texto = '\ufeff\n\r\na;b\n'
     const filas = [[''], [''], ['a', 'b']]
     expect(await leer(texto)).toEqual(filas)
@@ -83,7 +83,7 @@ describe('CSV', () => {
     [['sep=;']],
   ])('%j is read as it is written', async (fila) => expect(await leer(escribirCsv(fila))).toEqual([fila]))
 
-  it('reads every table as it is written, whatever its texts', async () => {
+  it('reads every table as it is written, with any texts', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...`'"=+-@,;|\t\r\n\ufeff  a1éE.`) }),
@@ -152,7 +152,7 @@ describe('CSV', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('bounds a row, whatever it has', async () => {
+  it('bounds a row of any content', async () => {
     const pieces = async function* (piece: string) {
       for (;;) yield piece
     }

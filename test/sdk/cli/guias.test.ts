@@ -123,7 +123,7 @@ describe('guias', () => {
     ])
   })
 
-  it('where nobody answers it ends with 1 and says that nothing was sent, and whence the address came', async () => {
+  it('ends with 1 when nobody answers, and says that nothing was sent and which setting gave the address', async () => {
     const nadie = `http://127.0.0.1:${await findFreePort()}`
     const conOpcion = await guias(['listar', '--url', nadie], { program: NO_PAUSE_COMMAND })
     expect([conOpcion.codigo, conOpcion.errores]).toEqual([

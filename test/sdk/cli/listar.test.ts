@@ -120,7 +120,7 @@ describe('guias listar', () => {
     expect([ajeno.codigo, ajeno.errores]).toEqual([2, expect.stringMatching(/^Error: El --cursor no es de esta lista/)])
   })
 
-  it('ends quietly when whoever reads has seen enough', async () => {
+  it('ends quietly when the reading program closes the pipe', async () => {
     const orden = `'${process.execPath}' '${CLI}' listar --todas --json | head -1`
     const {
       codigo,

@@ -112,7 +112,7 @@ describe('guias prueba', () => {
     expect(await comprobar(otra)).toMatchObject({ codigo: 2, errores: expect.stringContaining('--forzar') })
   })
 
-  it('of several, one without a proof holds up none of the others', async () => {
+  it('goes on with the other guides when one has no proof', async () => {
     const sola = await guias(['prueba', pendiente])
     expect([sola.codigo, sola.errores]).toEqual([1, expect.stringContaining('prueba_no_disponible')])
     const {

@@ -132,7 +132,7 @@ describe('quotes in a wrong place', () => {
     ])
   })
 
-  it('are no quotes around several lines of one text, whatever it has', async () => {
+  it('do not include quotes around several lines of one text, with any content', async () => {
     const texts = [
       'Casa verde\n5551 2345, llamar',
       '"5a avenida, zona 1\nMixco, Guatemala, junto a 55512345"',
@@ -144,7 +144,7 @@ describe('quotes in a wrong place', () => {
   })
 })
 
-describe('what a spreadsheet damages', () => {
+describe('damage by a spreadsheet', () => {
   const one = async (columna: string, valor: string) => {
     const { rows: filas } = await leer(utf8(`${columna};Municipio\n"${valor.replaceAll('"', '""')}";Mixco\n`))
     return filas[0]!

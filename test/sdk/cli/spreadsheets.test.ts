@@ -291,7 +291,7 @@ describe('the file to fill in, and its chapter', () => {
   })
 })
 
-describe('what the command line writes for spreadsheets', () => {
+describe('a file that the command line writes for spreadsheets', () => {
   const NAMES = ['=HYPERLINK("http://a.example";"Ana")', '@SUM(A1:A9)', '- José', '+Ana']
 
   it('runs in none of them, and is read as it was', async () => {
