@@ -55,7 +55,7 @@ const runner = await run({
   pgPool: pool,
   noHandleSignals: true,
   logger: new Logger(() => () => {}),
-  taskList: { enviar: sendAndRecord },
+  taskList: { send: sendAndRecord },
   preset: {
     worker: {
       concurrentJobs: CONCURRENCY,

@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as esperar } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Guia, Guias } from '@guias/sdk'
@@ -64,7 +64,7 @@ async function drawPages({ url, llave_operaciones, codigo_repartidor, llave }: D
   for (let i = 0; i < 200; i++) {
     const { pdf } = await api.guias.pruebaEntrega(guia.guia)
     if (pdf) return { screens, pdf: Buffer.from(await (await fetch(pdf.url)).arrayBuffer()) }
-    await esperar(50)
+    await sleep(50)
   }
   throw new Error('the proof has no PDF')
 }

@@ -3,21 +3,21 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { inject } from 'vitest'
 import { BROWSER_ARGUMENTS } from '../scripts/browser.ts'
 
-const ruta = inject('navegador')
-const pathWithoutCamera = inject('navegadorSinCamara')
+const ruta = inject('browserPath')
+const pathWithoutCamera = inject('headlessBrowserPath')
 
 /** Whether anything can be tested in a browser; `setup.ts` says once what is not tested without one. */
 export const hasBrowser = ruta !== undefined
 
-const lanzar = (executablePath: string, args: readonly string[]): Promise<Browser> =>
+const launchBrowser = (executablePath: string, args: readonly string[]): Promise<Browser> =>
   chromium.launch({ executablePath, args: [...BROWSER_ARGUMENTS, ...args] })
 
 /** A browser that whoever asks for it closes. */
-export const openBrowser = (...args: string[]): Promise<Browser> => lanzar(pathWithoutCamera!, args)
+export const openBrowser = (...args: string[]): Promise<Browser> => launchBrowser(pathWithoutCamera!, args)
 
 /** A browser whose camera shows a film. Whoever asks for it closes it. */
-export const openBrowserWithCamera = (pelicula: string): Promise<Browser> =>
-  lanzar(ruta!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${pelicula}`])
+export const openBrowserWithCamera = (filmPath: string): Promise<Browser> =>
+  launchBrowser(ruta!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${filmPath}`])
 
 let sharedBrowser: Promise<Browser> | undefined
 
@@ -30,9 +30,12 @@ export async function openContext(opciones: BrowserContextOptions = {}, en?: Bro
   return context
 }
 
-/** Takes a picture of the whole page into the folder that `CAPTURAS` names, for people to look at. */
+/** Takes a picture of the whole page into the folder that `SCREENSHOTS` names, for people to look at. */
 export async function captureScreen(pagina: Page, nombre: string): Promise<void> {
-  const { CAPTURAS } = process.env
-  if (CAPTURAS)
-    await pagina.screenshot({ path: join(CAPTURAS, `${nombre.replace(/[^\p{L}\d]+/gu, '-')}.png`), fullPage: true })
+  const { SCREENSHOTS: screenshotFolder } = process.env
+  if (screenshotFolder)
+    await pagina.screenshot({
+      path: join(screenshotFolder, `${nombre.replace(/[^\p{L}\d]+/gu, '-')}.png`),
+      fullPage: true,
+    })
 }

@@ -2,7 +2,7 @@
  * Patterns of what no log, trace or metric may have. The values of the tests' own guides, persons and places count as
  * personal wherever they appear.
  */
-const CANARIOS: Readonly<Record<string, RegExp>> = {
+const CANARY_PATTERNS: Readonly<Record<string, RegExp>> = {
   'a key': /guia_(?:live|test|oper)_[0-9A-Z]{13}/,
   'a signing secret': /whsec_[A-Za-z0-9+/=_-]{8}/,
   'a telephone': /\+\d{8,15}\b|\b502\d{8}\b/,
@@ -15,7 +15,7 @@ const CANARIOS: Readonly<Record<string, RegExp>> = {
 
 /** Returns the kinds of personal or secret values in a text. */
 export const findCanaries = (texto: string): string[] =>
-  Object.entries(CANARIOS).flatMap(([kind, pattern]) => {
-    const hallado = pattern.exec(texto)
-    return hallado ? [`${kind}: ${texto.slice(Math.max(0, hallado.index - 120), hallado.index + 80)}`] : []
+  Object.entries(CANARY_PATTERNS).flatMap(([kind, pattern]) => {
+    const match = pattern.exec(texto)
+    return match ? [`${kind}: ${texto.slice(Math.max(0, match.index - 120), match.index + 80)}`] : []
   })

@@ -2,12 +2,12 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 // Self-signed certificates, made on the spot so that no private key lies in the repository.
 
-const der = (etiqueta: number, ...partes: (Buffer | number[])[]): Buffer => {
-  const valor = Buffer.concat(partes.map((parte) => Buffer.from(parte)))
+const der = (etiqueta: number, ...parts: (Buffer | number[])[]): Buffer => {
+  const valor = Buffer.concat(parts.map((part) => Buffer.from(part)))
   const largo = valor.length < 128 ? [valor.length] : [0x82, valor.length >> 8, valor.length & 255]
   return Buffer.concat([Buffer.from([etiqueta, ...largo]), valor])
 }
-const secuencia = (...partes: Buffer[]) => der(0x30, ...partes)
+const secuencia = (...parts: Buffer[]) => der(0x30, ...parts)
 const CN = [0x55, 0x04, 0x03]
 const SAN = [0x55, 0x1d, 0x11]
 const ECDSA_SHA256 = secuencia(der(0x06, [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]))
@@ -18,10 +18,10 @@ export interface Par {
 }
 
 /** For these names and addresses. */
-export function createCertificate(alternativos: Buffer[], anios: [string, string] = ['2020', '2099']): Par {
+export function createCertificate(alternativeNames: Buffer[], years: [string, string] = ['2020', '2099']): Par {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const nombre = secuencia(der(0x31, secuencia(der(0x06, CN), der(0x0c, Buffer.from('prueba')))))
-  const dates = anios.map((anio) => der(0x18, Buffer.from(`${anio}0101000000Z`)))
+  const dates = years.map((year) => der(0x18, Buffer.from(`${year}0101000000Z`)))
   const contenido = secuencia(
     der(0xa0, der(0x02, [2])),
     der(0x02, [1]),
@@ -30,7 +30,7 @@ export function createCertificate(alternativos: Buffer[], anios: [string, string
     secuencia(...dates),
     nombre,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, secuencia(secuencia(der(0x06, SAN), der(0x04, secuencia(...alternativos))))),
+    der(0xa3, secuencia(secuencia(der(0x06, SAN), der(0x04, secuencia(...alternativeNames))))),
   )
   const firma = der(0x03, [0], sign('sha256', contenido, privateKey as KeyObject))
   const cert = secuencia(contenido, ECDSA_SHA256, firma).toString('base64')
@@ -40,4 +40,4 @@ export function createCertificate(alternativos: Buffer[], anios: [string, string
   }
 }
 export const encodeDnsName = (nombre: string) => der(0x82, Buffer.from(nombre))
-export const encodeIpName = (...octetos: number[]) => der(0x87, octetos)
+export const encodeIpName = (...octets: number[]) => der(0x87, octets)

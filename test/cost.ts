@@ -3,16 +3,16 @@
  * Each size is measured right after eight of its eighths, so that both meet the same machine. The best of several rounds
  * is what the work itself takes, however busy the machine is.
  */
-export function measureGrowth(size: number, hacer: (size: number) => void): number {
-  const medir = (n: number, veces: number) => {
+export function measureGrowth(size: number, run: (size: number) => void): number {
+  const measure = (n: number, repetitions: number) => {
     const antes = performance.now()
-    for (let i = 0; i < veces; i++) hacer(n)
+    for (let i = 0; i < repetitions; i++) run(n)
     return performance.now() - antes
   }
-  medir(size, 9) // compiled by now
+  measure(size, 9) // compiled by now
   const measureRound = () => {
-    const timeOfEighths = medir(size / 8, 8)
-    return (8 * medir(size, 1)) / timeOfEighths
+    const timeOfEighths = measure(size / 8, 8)
+    return (8 * measure(size, 1)) / timeOfEighths
   }
   return Math.min(...Array.from({ length: 9 }, measureRound))
 }

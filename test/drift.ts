@@ -11,27 +11,27 @@ const { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } = createRequire(re
 /** PostgreSQL's one-byte "char", which its catalogues use and adapter-pg refuses: the engine takes it as a character. */
 const CHAR = 18
 const TEXT = 25
-type Interno = { performIO(consulta: unknown): Promise<{ fields: { dataTypeID: number }[] }> }
+type Interno = { performIO(query: unknown): Promise<{ fields: { dataTypeID: number }[] }> }
 
-class Fabrica extends PrismaPg {
+class CharAdapterFactory extends PrismaPg {
   override async connect() {
-    const adaptador = await super.connect()
-    const interno = adaptador as unknown as Interno
-    const performIO = interno.performIO.bind(adaptador)
-    const queryRaw = adaptador.queryRaw.bind(adaptador)
-    let caracteres: number[] = []
-    interno.performIO = async (consulta) => {
-      const resultado = await performIO(consulta)
-      caracteres = [...resultado.fields.keys()].filter((i) => resultado.fields[i]!.dataTypeID === CHAR)
-      for (const i of caracteres) resultado.fields[i]!.dataTypeID = TEXT
+    const adapter = await super.connect()
+    const interno = adapter as unknown as Interno
+    const performIO = interno.performIO.bind(adapter)
+    const queryRaw = adapter.queryRaw.bind(adapter)
+    let charColumns: number[] = []
+    interno.performIO = async (query) => {
+      const resultado = await performIO(query)
+      charColumns = [...resultado.fields.keys()].filter((i) => resultado.fields[i]!.dataTypeID === CHAR)
+      for (const i of charColumns) resultado.fields[i]!.dataTypeID = TEXT
       return resultado
     }
-    adaptador.queryRaw = async (consulta) => {
-      const resultado = await queryRaw(consulta)
-      for (const i of caracteres) resultado.columnTypes[i] = ColumnTypeEnum.Character
+    adapter.queryRaw = async (query) => {
+      const resultado = await queryRaw(query)
+      for (const i of charColumns) resultado.columnTypes[i] = ColumnTypeEnum.Character
       return resultado
     }
-    return adaptador
+    return adapter
   }
 }
 
@@ -46,15 +46,15 @@ Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY })
 
 /** What would have to change for the database to be what prisma/schema.prisma says, as SQL; '' when nothing. */
 export async function findDrift(url: string): Promise<string> {
-  const esquema = { path: 'schema.prisma', content: readFileSync(new URL('prisma/schema.prisma', ROOT), 'utf8') }
+  const schemaFile = { path: 'schema.prisma', content: readFileSync(new URL('prisma/schema.prisma', ROOT), 'utf8') }
   const enlace = bindMigrationAwareSqlAdapterFactory(
-    new Fabrica({ connectionString: url, max: 1, idleTimeoutMillis: 1 }),
+    new CharAdapterFactory({ connectionString: url, max: 1, idleTimeoutMillis: 1 }),
   )
-  const ingenio = await motor.SchemaEngine.new({ datamodels: [[esquema.path, esquema.content]] }, () => {}, enlace)
+  const engine = await motor.SchemaEngine.new({ datamodels: [[schemaFile.path, schemaFile.content]] }, () => {}, enlace)
   const filters = { externalTables: [], externalEnums: [] }
-  const from = { tag: 'schemaDatasource' as const, files: [esquema], configDir: '.' }
-  const to = { tag: 'schemaDatamodel' as const, files: [esquema] }
-  const { exitCode, stdout } = await ingenio.diff({ from, to, script: true, exitCode: true, filters })
-  ingenio.free()
+  const from = { tag: 'schemaDatasource' as const, files: [schemaFile], configDir: '.' }
+  const to = { tag: 'schemaDatamodel' as const, files: [schemaFile] }
+  const { exitCode, stdout } = await engine.diff({ from, to, script: true, exitCode: true, filters })
+  engine.free()
   return exitCode === 0 ? '' : (stdout ?? 'something')
 }

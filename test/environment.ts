@@ -73,7 +73,7 @@ export interface TestEnvironment {
   /** Another key of the same operator. */
   createOperacionLlave(alcances: AlcanceDeOperacion[]): Promise<string>
   /** Waits until the service has nothing left to do now, or nothing of that merchant's deliveries (`quiescence.ts`). */
-  quietud(comercio?: Comercio): Promise<void>
+  waitForQuiet(comercio?: Comercio): Promise<void>
 }
 
 /** An environment that only one file uses: it may move its clock and restart it. */
@@ -81,12 +81,12 @@ export interface OwnEnvironment extends TestEnvironment {
   /** Moves the server's clock by that many milliseconds. */
   advance(ms: number): void
   /** From now on the server's clock moves only when it is told to. */
-  detenerReloj(): void
+  freezeClock(): void
   /** @param cambios of its configuration, from then on */
   reset(cambios?: Record<string, string>): Promise<void>
 }
 
-type Sustitutos = Pick<ServiceOverrides, 'newCode' | 'resolver' | 'random' | 'limitsClock'>
+type EnvironmentOverrides = Pick<ServiceOverrides, 'newCode' | 'resolver' | 'random' | 'limitsClock'>
 /** @param databaseUrl where the service's database is */
 type Variables = (databaseUrl: string) => Record<string, string> | Promise<Record<string, string>>
 
@@ -100,7 +100,7 @@ let sharedOpening: Promise<OpenEnvironment> | undefined
 export function shareEnvironment(): TestEnvironment {
   let opened: OpenEnvironment
   beforeAll(async () => {
-    sharedOpening ??= abrirEntorno(sharedEnvironment)
+    sharedOpening ??= openEnvironment(sharedEnvironment)
     opened = await sharedOpening.catch((error) => {
       sharedOpening = undefined
       throw error
@@ -112,22 +112,22 @@ export function shareEnvironment(): TestEnvironment {
 
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
 export function useEnvironment(
-  sustitutos?: Sustitutos,
+  overrides?: EnvironmentOverrides,
   /** More configuration, asked for when the service starts. */
   env?: Variables,
 ): OwnEnvironment {
-  const entorno = {} as OwnEnvironment
+  const environment = {} as OwnEnvironment
   let opened: OpenEnvironment | undefined
   let fallo = false
   beforeAll(async () => {
-    opened = await abrirEntorno(entorno, sustitutos, env)
+    opened = await openEnvironment(environment, overrides, env)
   })
   afterEach(({ task }) => {
     fallo ||= task.result?.state === 'fail'
     opened?.check()
   })
   afterAll(() => opened?.close(fallo))
-  return entorno
+  return environment
 }
 
 /** Where the service's statements go, if all tests shall go through a pooler. */
@@ -139,13 +139,13 @@ function porPooler({ pathname }: URL): Record<string, string> {
 interface OpenEnvironment {
   /** Throws what went wrong since the last time: an answer that breaks the contract, an error or a canary in the log. */
   check(): void
-  close(conservar: boolean): Promise<void>
+  close(keepDatabase: boolean): Promise<void>
 }
 
 /** Starts a service with its own database. One function, because its parts share the service, which may restart, and its clock. */
-async function abrirEntorno(
-  entorno: OwnEnvironment,
-  sustitutos: Sustitutos = {},
+async function openEnvironment(
+  environment: OwnEnvironment,
+  overrides: EnvironmentOverrides = {},
   env: Variables = () => ({}),
 ): Promise<OpenEnvironment> {
   // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
@@ -154,13 +154,13 @@ async function abrirEntorno(
   await createTestDatabase(nombre)
   const url = new URL(inject('postgres'))
   url.pathname = `/${nombre}`
-  const dataDir = await mkdtemp(join(inject('carpeta'), 'datos-'))
+  const dataDir = await mkdtemp(join(inject('runFolder'), 'datos-'))
   const lineas: string[] = []
-  const quejas: Error[] = []
+  const witnessErrors: Error[] = []
   let clockOffset = 0
-  let detenido: number | undefined
-  let revisadas = 0
-  const reloj = () => new Date((detenido ?? Date.now()) + clockOffset)
+  let frozenAt: number | undefined
+  let checkedLineCount = 0
+  const clock = () => new Date((frozenAt ?? Date.now()) + clockOffset)
   const ownVariables = await env(url.href)
   const variables: Record<string, string> = {
     DATABASE_URL: url.href,
@@ -182,33 +182,33 @@ async function abrirEntorno(
     ...ownVariables,
   }
   const log = createLog('info', { write: (linea) => lineas.push(linea) })
-  const testigo = createWitness(inject('carpeta'), (error) => quejas.push(error))
-  const iniciar = () =>
+  const witness = createWitness(inject('runFolder'), (error) => witnessErrors.push(error))
+  const startTestService = () =>
     startService(readConfig(variables, process.cwd()), log, undefined, {
-      clock: reloj,
-      witness: testigo,
+      clock,
+      witness,
       farewellMs: 0,
-      ...sustitutos,
+      ...overrides,
     })
-  let servicio = await iniciar()
+  let servicio = await startTestService()
   const db = openDb(url.href, { connections: 4, shards: await openShards(url.href) })
   const nuevoId = createIdGenerator(() => new Date())
   const { llave: llaveDeOperacion, operador } = await saveOperadorWithLlave({ db, newId: nuevoId }, 'Pruebas')
   const { id: operadorId } = await requireOperador(db, operador)
-  Object.assign(entorno, {
+  Object.assign(environment, {
     url: servicio.url,
     db,
     databaseUrl: url.href,
     dataDir,
     log: lineas,
     llaveDeOperacion,
-    clock: reloj,
+    clock,
     advance: (ms) => {
       clockOffset += ms
       servicio.notify()
     },
-    detenerReloj: () => {
-      detenido ??= Date.now()
+    freezeClock: () => {
+      frozenAt ??= Date.now()
     },
     async nuevoComercio(modo = 'test', ritmos = { solicitudes: 100_000, guias: 100_000 }) {
       const comercioRow = await db.prisma.comercio.create({
@@ -225,7 +225,7 @@ async function abrirEntorno(
         modo,
       })
       // Tests look at each answer of the server, however long a slow machine takes for it.
-      const api = new Guias({ llave, baseUrl: entorno.url, reintentos: 0, tiempoLimite: 120_000 })
+      const api = new Guias({ llave, baseUrl: environment.url, reintentos: 0, tiempoLimite: 120_000 })
       return { id: comercioRow.id, comercio: comercioRow.comercio, llave, modo, api }
     },
     async createLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {
@@ -240,16 +240,16 @@ async function abrirEntorno(
     },
     createOperacionLlave: async (alcances) =>
       (await saveOperadorLlave(db, new Date(), { operadorId, operador, alcances })).llave,
-    async request(metodo, ruta, { llave, cuerpo, cabeceras = {}, raw: crudo } = {}) {
-      const respuesta = await fetch(entorno.url + ruta, {
+    async request(metodo, ruta, { llave, cuerpo, cabeceras = {}, raw } = {}) {
+      const respuesta = await fetch(environment.url + ruta, {
         method: metodo,
         headers: {
           ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
           ...(cuerpo === undefined ? {} : { 'Content-Type': 'application/json' }),
           ...cabeceras,
         },
-        body: crudo ?? (cuerpo === undefined ? null : JSON.stringify(cuerpo)),
-        ...(crudo instanceof ReadableStream ? { duplex: 'half' } : {}),
+        body: raw ?? (cuerpo === undefined ? null : JSON.stringify(cuerpo)),
+        ...(raw instanceof ReadableStream ? { duplex: 'half' } : {}),
       })
       const texto = await respuesta.text()
       const isText = respuesta.headers.get('content-type')?.startsWith('text/plain')
@@ -260,37 +260,37 @@ async function abrirEntorno(
       }
     },
     operar: (metodo, ruta, cuerpo, clave) =>
-      entorno.request(metodo, `/operaciones/v1${ruta}`, {
+      environment.request(metodo, `/operaciones/v1${ruta}`, {
         llave: llaveDeOperacion,
         cuerpo,
         cabeceras: conClave(clave),
       }),
-    quietud: (comercio) => waitForQuiet(db, reloj, comercio?.id),
+    waitForQuiet: (comercio) => waitForQuiet(db, clock, comercio?.id),
     async reset(cambios = {}) {
       await servicio.stop()
       Object.assign(variables, cambios)
-      servicio = await iniciar()
-      entorno.url = servicio.url
+      servicio = await startTestService()
+      environment.url = servicio.url
     },
   } satisfies OwnEnvironment)
   return {
     check() {
-      const [queja] = quejas.splice(0)
-      if (queja) throw queja
-      const nuevas = entorno.log.slice(revisadas)
-      const errores = nuevas.filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503'))
-      revisadas = entorno.log.length
+      const [witnessError] = witnessErrors.splice(0)
+      if (witnessError) throw witnessError
+      const newLines = environment.log.slice(checkedLineCount)
+      const errores = newLines.filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503'))
+      checkedLineCount = environment.log.length
       expect(
         errores.map((linea) => linea.slice(0, 1_000)),
         'errors in the log',
       ).toEqual([])
-      expect(nuevas.flatMap(findCanaries), 'personal or secret values in the log').toEqual([])
+      expect(newLines.flatMap(findCanaries), 'personal or secret values in the log').toEqual([])
     },
-    async close(conservar) {
+    async close(keepDatabase) {
       await servicio.stop()
       await db.close()
       await rm(dataDir, { recursive: true, force: true })
-      if (conservar) console.warn(`the database ${nombre} is kept until the run ends`)
+      if (keepDatabase) console.warn(`the database ${nombre} is kept until the run ends`)
       else await dropTestDatabase(nombre)
     },
   }

@@ -26,7 +26,7 @@ export const RECOGIDA_VIEW = {
 export const buildEstadoReport = (estado: string) =>
   estado === 'entregado' ? { estado, forzar: { razon: 'Entregado en papel' } } : { estado }
 
-let serie = 0
+let guiaSerial = 0
 
 /** A valid guide with coordinates and a reference of its own. */
 export const buildGuia = (cambios: Partial<GuiaIndividual> = {}): GuiaIndividual & { recogida: typeof RECOGIDA } =>
@@ -36,7 +36,7 @@ export const buildGuia = (cambios: Partial<GuiaIndividual> = {}): GuiaIndividual
     municipio: 'San Juan Sacatepéquez',
     lat: 14.71889,
     lng: -90.64417,
-    external_ref: `PRUEBA-${process.pid}-${++serie}`,
+    external_ref: `PRUEBA-${process.pid}-${++guiaSerial}`,
     recogida: RECOGIDA,
     ...cambios,
   }) as GuiaIndividual & { recogida: typeof RECOGIDA }
@@ -56,7 +56,7 @@ export const DEFAULT_FRONT = new Front(readTestSettings().brand, 'https://guias.
 
 /** The source that the frame's own style adds to every page's policy, and the element that it stands in. */
 export const [BRAND_STYLE_HASH = ''] =
-  /'sha256-[^']+'/.exec(DEFAULT_FRONT.permisos({})['Content-Security-Policy']) ?? []
+  /'sha256-[^']+'/.exec(DEFAULT_FRONT.policyHeaders({})['Content-Security-Policy']) ?? []
 export const stripBrandStyle = (html: string) => html.replace(/<style>:root\{--marca-dia:[^<]*<\/style>/, '')
 
 /** The hundred real guides (data/README.md says where they come from). */

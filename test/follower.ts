@@ -14,10 +14,10 @@ export class StandbyServer {
   #runAs: { postgres: string; uid: number; gid: number } | undefined
   #child: ChildProcess | undefined
 
-  constructor(datos: string, port: number, primaria: URL) {
+  constructor(datos: string, port: number, primary: URL) {
     this.#datos = datos
     this.#port = port
-    this.#primary = primaria
+    this.#primary = primary
   }
 
   get url(): string {
@@ -26,7 +26,7 @@ export class StandbyServer {
     return url.href
   }
 
-  async copiar(admin: pg.Client): Promise<void> {
+  async copyFiles(admin: pg.Client): Promise<void> {
     const { rows } = await admin.query(
       "select pg_backup_start('replica', true), current_setting('data_directory') as datos, pg_backend_pid() as pid",
     )
@@ -49,10 +49,10 @@ export class StandbyServer {
   }
 
   /** Resolves when it answers. */
-  async arrancar(): Promise<void> {
+  async start(): Promise<void> {
     const { postgres, uid, gid } = this.#runAs!
     const settings = [`port=${this.#port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'hot_standby=on']
-    this.#child = spawn(postgres, ['-D', this.#datos, ...settings.flatMap((ajuste) => ['-c', ajuste])], {
+    this.#child = spawn(postgres, ['-D', this.#datos, ...settings.flatMap((setting) => ['-c', setting])], {
       cwd: dirname(this.#datos),
       stdio: 'ignore',
       ...(process.getuid?.() === 0 ? { uid, gid } : {}),
@@ -61,11 +61,11 @@ export class StandbyServer {
   }
 
   /** As when its machine goes away. */
-  async matar(): Promise<void> {
-    const hijo = this.#child
-    if (!hijo || hijo.exitCode !== null || hijo.signalCode !== null) return
-    const fin = new Promise((listo) => hijo.once('exit', listo))
-    hijo.kill('SIGQUIT')
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const fin = new Promise((listo) => child.once('exit', listo))
+    child.kill('SIGQUIT')
     await fin
   }
 

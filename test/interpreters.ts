@@ -2,30 +2,31 @@ import { spawnSync } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 
 /** Where a program of that name may be: Debian's own first. */
-const candidatos = (nombre: string) =>
+const listCandidates = (nombre: string) =>
   [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])].map((folder) => join(folder, nombre))
 
 /** The first program of that name on the PATH whose version is such a one; a machine without it says so, and skips. */
-function hallar(nombre: string, version: RegExp): string | undefined {
-  const hallado = candidatos(nombre).find((programPath) =>
+function findInterpreter(nombre: string, version: RegExp): string | undefined {
+  const interpreterPath = listCandidates(nombre).find((programPath) =>
     version.test(spawnSync(programPath, ['--version'], { encoding: 'utf8' }).stdout ?? ''),
   )
-  if (!hallado) console.warn(`\n*** There is no ${nombre} (${version.source}) here: what needs it is NOT run. ***\n`)
-  return hallado
+  if (!interpreterPath)
+    console.warn(`\n*** There is no ${nombre} (${version.source}) here: what needs it is NOT run. ***\n`)
+  return interpreterPath
 }
 
 /** The lowest Node that the SDK names. */
-export const NODE_20 = hallar('node', /^v20\./)
-export const PYTHON = hallar('python3', /^Python 3\./)
-export const PHP = hallar('php', /^PHP 8\./)
+export const NODE_20 = findInterpreter('node', /^v20\./)
+export const PYTHON = findInterpreter('python3', /^Python 3\./)
+export const PHP = findInterpreter('php', /^PHP 8\./)
 
 /** The first Python on the PATH that has a module; a machine without it says so, and skips. */
 function pythonCon(pythonModule: string, skippedTests: string): string | undefined {
-  const hallado = candidatos('python3').find(
+  const pythonPath = listCandidates('python3').find(
     (programPath) => spawnSync(programPath, ['-c', `import ${pythonModule}`]).status === 0,
   )
-  if (PYTHON && !hallado) console.warn(`\n*** No Python here has ${pythonModule}: ${skippedTests} NOT run. ***\n`)
-  return hallado
+  if (PYTHON && !pythonPath) console.warn(`\n*** No Python here has ${pythonModule}: ${skippedTests} NOT run. ***\n`)
+  return pythonPath
 }
 
 /** Python with the library that proofs are checked with (Debian's python3-cryptography). */

@@ -40,30 +40,30 @@ max_client_conn = 1000
   for (const ruta of [folder, ini]) await chmod(ruta, 0o755)
   // It refuses to run as root.
   const runAsArgs = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const hijo = spawn(PGBOUNCER!, [...runAsArgs, ini], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const childProcess = spawn(PGBOUNCER!, [...runAsArgs, ini], { stdio: ['ignore', 'ignore', 'pipe'] })
   let errorOutput = ''
-  hijo.stderr.setEncoding('utf8').on('data', (texto) => {
+  childProcess.stderr.setEncoding('utf8').on('data', (texto) => {
     errorOutput += texto
   })
-  const fin = once(hijo, 'exit')
+  const fin = once(childProcess, 'exit')
   await hasta(async () => {
-    if (hijo.exitCode !== null) throw new Error(`pgbouncer ended: ${errorOutput}`)
-    const sonda = connect(poolerPort, '127.0.0.1')
-    return await once(sonda, 'connect').then(
-      () => sonda.destroy(),
+    if (childProcess.exitCode !== null) throw new Error(`pgbouncer ended: ${errorOutput}`)
+    const probe = connect(poolerPort, '127.0.0.1')
+    return await once(probe, 'connect').then(
+      () => probe.destroy(),
       () => undefined,
     )
   })
   return {
-    pid: hijo.pid!,
+    pid: childProcess.pid!,
     /** The same database through it. */
-    url(directa: string): string {
-      const url = new URL(directa)
+    url(directUrl: string): string {
+      const url = new URL(directUrl)
       url.host = `127.0.0.1:${poolerPort}`
       return url.href
     },
-    async bajar() {
-      hijo.kill('SIGINT')
+    async stop() {
+      childProcess.kill('SIGINT')
       await fin
       await rm(folder, { recursive: true, force: true })
     },

@@ -9,9 +9,9 @@ export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(12_000, 32_000)
     const isFree = await new Promise<boolean>((resolve) => {
-      const sonda = createServer()
+      const probe = createServer()
         .once('error', () => resolve(false))
-        .listen(port, '127.0.0.1', () => sonda.close(() => resolve(true)))
+        .listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
     })
     if (isFree) return port
   }

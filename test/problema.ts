@@ -8,8 +8,8 @@ interface CallProblema {
 }
 
 /** Returns the problem of a refused call. Fails if the call succeeds. */
-export const catchProblema = (promesa: PromiseLike<unknown>) =>
-  Promise.resolve(promesa).then(
+export const catchProblema = (promise: PromiseLike<unknown>) =>
+  Promise.resolve(promise).then(
     () => {
       throw new Error('it was accepted')
     },

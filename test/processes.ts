@@ -12,21 +12,21 @@ export interface TestProcess {
   output: string
   errores: string
   /** Exit code and signal; undefined while it runs. */
-  fin: { codigo: number | null; senal: NodeJS.Signals | null } | undefined
+  fin: { codigo: number | null; signal: NodeJS.Signals | null } | undefined
   child: ChildProcess
   /** Ctrl-C, or any other signal that a terminal sends to everyone at once. */
-  signalAll(senal: NodeJS.Signals): void
+  signalAll(signal: NodeJS.Signals): void
   /** Waits for the end. */
-  waitForEnd(): Promise<{ codigo: number | null; senal: NodeJS.Signals | null }>
+  waitForEnd(): Promise<{ codigo: number | null; signal: NodeJS.Signals | null }>
 }
 
 const ROOT_FOLDER = join(import.meta.dirname, '..')
-const OCULTAS =
+const HIDDEN_VARIABLES =
   /^(npm_|VITEST|GUIAS_|NODE_(ENV|OPTIONS)$|(PORT|HOST|DATABASE_URL|PUBLIC_URL|TRUST_PROXY|LOG_LEVEL|MASTER_KEYS|MESSAGING)$)/
 
 /** The user's own shell: nothing of vitest, nothing of the `npm test` that may stand around us. */
-const ENTORNO = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([nombre]) => !OCULTAS.test(nombre))),
+const USER_ENVIRONMENT = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([nombre]) => !HIDDEN_VARIABLES.test(nombre))),
   PATH: (process.env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => !folder.includes('node_modules'))
@@ -39,47 +39,47 @@ const ENTORNO = {
  */
 export function useProcesses() {
   // mkdtemp's 0700 would keep root's PostgreSQL user out, and the data would lie elsewhere.
-  const base = mkdtempSync(join(realpathSync(inject('carpeta')), 'proc-'))
+  const base = mkdtempSync(join(realpathSync(inject('runFolder')), 'proc-'))
   chmodSync(base, 0o755)
-  let serie = 0
+  let folderCount = 0
 
-  function correr(command: readonly string[], env: Record<string, string> = {}, cwd = ROOT_FOLDER): TestProcess {
+  function runCommand(command: readonly string[], env: Record<string, string> = {}, cwd = ROOT_FOLDER): TestProcess {
     const [program = '', ...args] = command
-    const hijo = spawn(program, args, {
+    const childProcess = spawn(program, args, {
       cwd,
       detached: true,
-      env: { ...ENTORNO, ...env },
+      env: { ...USER_ENVIRONMENT, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const proceso: TestProcess = {
-      pid: hijo.pid ?? 0,
+    const testProcess: TestProcess = {
+      pid: childProcess.pid ?? 0,
       output: '',
       errores: '',
       fin: undefined,
-      child: hijo,
-      signalAll: (senal) => process.kill(-hijo.pid!, senal),
-      waitForEnd: () => hasta(async () => proceso.fin),
+      child: childProcess,
+      signalAll: (signal) => process.kill(-childProcess.pid!, signal),
+      waitForEnd: () => hasta(async () => testProcess.fin),
     }
-    hijo.stdout.setEncoding('utf8').on('data', (texto) => {
-      proceso.output += stripVTControlCharacters(texto)
+    childProcess.stdout.setEncoding('utf8').on('data', (texto) => {
+      testProcess.output += stripVTControlCharacters(texto)
     })
-    hijo.stderr.setEncoding('utf8').on('data', (texto) => {
-      proceso.errores += stripVTControlCharacters(texto)
+    childProcess.stderr.setEncoding('utf8').on('data', (texto) => {
+      testProcess.errores += stripVTControlCharacters(texto)
     })
-    hijo.on('error', ({ message }) => {
-      proceso.errores += message
-      proceso.fin = { codigo: null, senal: null }
+    childProcess.on('error', ({ message }) => {
+      testProcess.errores += message
+      testProcess.fin = { codigo: null, signal: null }
     })
-    hijo.on('close', (codigo, senal) => {
-      proceso.fin ??= { codigo, senal }
+    childProcess.on('close', (codigo, signal) => {
+      testProcess.fin ??= { codigo, signal }
     })
-    return proceso
+    return testProcess
   }
 
   afterAll(async () => {
     const listRemaining = () => [...findProcesses(base).keys()]
     for (let intento = 0; listRemaining().length > 0 && intento < 100; intento++) {
-      for (const pid of listRemaining()) matar(pid)
+      for (const pid of listRemaining()) killProcess(pid)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     rmSync(base, { recursive: true, force: true, maxRetries: 10 })
@@ -88,30 +88,30 @@ export function useProcesses() {
   return {
     base,
     /** A DATA_DIR that doesn't exist yet. */
-    nextFolder: () => join(base, `datos-${++serie}`),
-    correr,
+    nextFolder: () => join(base, `datos-${++folderCount}`),
+    runCommand,
     /** `npm start`, on any free port unless told. */
-    npmStart: (env: Record<string, string>) => correr(['npm', 'start'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
+    npmStart: (env: Record<string, string>) => runCommand(['npm', 'start'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
     /** The service alone: what `npm start` runs, without the time that npm takes. */
-    iniciar: (env: Record<string, string>) =>
-      correr([process.execPath, 'server/generated/main.mjs'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
+    startService: (env: Record<string, string>) =>
+      runCommand([process.execPath, 'server/generated/main.mjs'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
     /** A line of the console to its end: what `npm run --silent admin -- …` runs, without the time that npm takes. */
     async admin(args: readonly string[], env: Record<string, string>) {
-      const compilado = { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado') }
-      const proceso = correr([process.execPath, 'scripts/admin.ts', ...args], { ...compilado, ...env })
-      await proceso.waitForEnd()
-      return proceso
+      const compileCache = { NODE_COMPILE_CACHE: join(inject('runFolder'), 'compilado') }
+      const testProcess = runCommand([process.execPath, 'scripts/admin.ts', ...args], { ...compileCache, ...env })
+      await testProcess.waitForEnd()
+      return testProcess
     },
   }
 }
 
-function matar(pid: number) {
+function killProcess(pid: number) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {} // gone meanwhile
 }
 
-interface EnMarcha {
+interface RunningProcess {
   pid: number
   parentPid: number
   /** Arguments of the command line. */
@@ -120,7 +120,7 @@ interface EnMarcha {
   texto: string
 }
 
-function enMarcha(): EnMarcha[] {
+function listProcesses(): RunningProcess[] {
   if (!existsSync('/proc/self/stat')) {
     const { stdout } = spawnSync('ps', ['-axEww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' })
     return stdout.split('\n').flatMap((linea) => {
@@ -156,26 +156,27 @@ function enMarcha(): EnMarcha[] {
 
 /** pid → command line of whatever runs with that folder in its command line or environment, and of its descendants. */
 export function findProcesses(folder: string): Map<number, string> {
-  const allProcesses = enMarcha().filter(({ pid }) => pid !== process.pid)
+  const allProcesses = listProcesses().filter(({ pid }) => pid !== process.pid)
   const foundProcesses = new Map<number, string>()
-  const sumar = ({ pid, args }: EnMarcha) => {
+  const addWithDescendants = ({ pid, args }: RunningProcess) => {
     if (foundProcesses.has(pid)) return
     foundProcesses.set(pid, args.join(' ').trim())
-    for (const hijo of allProcesses) if (hijo.parentPid === pid) sumar(hijo)
+    for (const child of allProcesses) if (child.parentPid === pid) addWithDescendants(child)
   }
   // With the slash or quote that ends it, datos-1 is not datos-10.
   for (const runningProcess of allProcesses)
-    if (new RegExp(`${folder}(?![\\w-])`).test(runningProcess.texto)) sumar(runningProcess)
+    if (new RegExp(`${folder}(?![\\w-])`).test(runningProcess.texto)) addWithDescendants(runningProcess)
   return foundProcesses
 }
 
 /** The service's own Node process, below npm and its shell. */
 export function findNodeProcess(dataDir: string): number {
-  const nodos = [...findProcesses(dataDir)].filter(
+  const nodeProcesses = [...findProcesses(dataDir)].filter(
     ([, command]) => basename(command.split(' ')[0]!) === 'node' && command.includes('server/generated/main.mjs'),
   )
-  if (nodos.length !== 1) throw new Error(`expected one service on ${dataDir}, found ${JSON.stringify(nodos)}`)
-  return nodos[0]![0]
+  if (nodeProcesses.length !== 1)
+    throw new Error(`expected one service on ${dataDir}, found ${JSON.stringify(nodeProcesses)}`)
+  return nodeProcesses[0]![0]
 }
 
 interface Respuesta {
@@ -225,8 +226,9 @@ export function requestSeparately(
 export const probeUrl = (url: string) => requestSeparately(url).catch(() => undefined)
 
 /** Waits until the console says that the service is ready; returns its address. */
-export const listo = (proceso: TestProcess) =>
+export const listo = (testProcess: TestProcess) =>
   hasta(async () => {
-    if (proceso.fin) throw new Error(`it ended instead of serving: ${JSON.stringify(proceso.fin)}\n${proceso.errores}`)
-    return /^ {2}API +(https?:\S+)\/api\/v1$/m.exec(proceso.output)?.[1]
+    if (testProcess.fin)
+      throw new Error(`it ended instead of serving: ${JSON.stringify(testProcess.fin)}\n${testProcess.errores}`)
+    return /^ {2}API +(https?:\S+)\/api\/v1$/m.exec(testProcess.output)?.[1]
   })

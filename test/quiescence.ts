@@ -13,19 +13,19 @@ import { hasta } from './factories.ts'
  * are looked at before and after the jobs, which are what makes more of them.
  * @param comercioId of whose deliveries alone the end is awaited, where others' receivers may hang
  */
-export async function waitForQuiet(db: Db, reloj: () => Date, comercioId?: string): Promise<void> {
+export async function waitForQuiet(db: Db, clock: () => Date, comercioId?: string): Promise<void> {
   const isForeign = (data: object | null | undefined) =>
     comercioId !== undefined && data && 'comercio_id' in data && data.comercio_id !== comercioId
   /** Reports whether no row is due. */
   const hasNoDueRows = async (de: Db): Promise<boolean> => {
-    const deps = { db: de, clock: reloj } as unknown as JobDeps
+    const deps = { db: de, clock } as unknown as JobDeps
     for (const { pendientes } of JOBS) {
       const trabajos = (await pendientes?.(deps, 1)) ?? []
       if (!trabajos.every(({ data }) => isForeign(data))) return false
     }
     for (const parte of de.shards())
       for (let despues: ClaveDeWebhook | undefined, hasMore = true; hasMore; hasMore = despues !== undefined) {
-        const { claves, ultimo } = await findDue(parte, reloj(), despues)
+        const { claves, ultimo } = await findDue(parte, clock(), despues)
         if (!claves.every(isForeign)) return false
         despues = ultimo
       }
@@ -52,14 +52,14 @@ export async function waitForQuiet(db: Db, reloj: () => Date, comercioId?: strin
   )
 }
 
-const ESPERAN = `select count(*)::int as n from pg_stat_activity
+const LOCK_WAITS_SQL = `select count(*)::int as n from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
-const ESPERAN_DONDE_SEA = `select sum(result::int)::int as n from run_command_on_all_nodes($$${ESPERAN}$$)`
+const ALL_NODES_LOCK_WAITS_SQL = `select sum(result::int)::int as n from run_command_on_all_nodes($$${LOCK_WAITS_SQL}$$)`
 
 /** Waits until a statement of that database waits for somebody's lock, on whatever machine. */
 export async function waitForLock(db: Db): Promise<void> {
   await hasta(async () => {
-    const { rows } = await db.pool.query<{ n: number }>(isDistributed(db) ? ESPERAN_DONDE_SEA : ESPERAN)
+    const { rows } = await db.pool.query<{ n: number }>(isDistributed(db) ? ALL_NODES_LOCK_WAITS_SQL : LOCK_WAITS_SQL)
     return rows[0]!.n > 0
   })
 }

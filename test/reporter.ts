@@ -7,7 +7,7 @@ import { listDeclaredResponses } from './witness.ts'
 const CLI_ARGUMENTS = process.argv.slice(2)
 /** What `npm test` and `npm run test:slow` run: the tests without and with the tag. */
 const FILTRO = /^--tags-filter=(!?)slow$/
-const filtro = CLI_ARGUMENTS.map((argumento) => FILTRO.exec(argumento)).find((hallado) => hallado)
+const filtro = CLI_ARGUMENTS.map((argument) => FILTRO.exec(argument)).find((match) => match)
 /** Arguments that leave a run whole. */
 const WHOLE_RUN_ARGUMENT = /^(?:run|--(?:coverage|reporter|outputFile).*)$/
 
@@ -16,13 +16,13 @@ const WHOLE_RUN_ARGUMENT = /^(?:run|--(?:coverage|reporter|outputFile).*)$/
  * that no test has seen.
  */
 export default class RunReporter implements Reporter {
-  onTestRunEnd(modulos: readonly TestModule[], errores: readonly unknown[]) {
-    const pruebas = modulos
+  onTestRunEnd(testModules: readonly TestModule[], errores: readonly unknown[]) {
+    const pruebas = testModules
       .flatMap((testModule) => [...testModule.children.allTests()])
       // What belongs to the other command isn't skipped.
       .filter(({ tags }) => !filtro || tags.includes('slow') !== (filtro[1] === '!'))
-    const contar = (estado: string) => pruebas.filter((prueba) => prueba.result().state === estado).length
-    const slowestFiles = modulos
+    const countByState = (estado: string) => pruebas.filter((prueba) => prueba.result().state === estado).length
+    const slowestFiles = testModules
       .map((testModule) => ({
         archivo: relative('', testModule.moduleId),
         segundos: testModule.diagnostic().duration / 1_000,
@@ -31,11 +31,11 @@ export default class RunReporter implements Reporter {
       .slice(0, 10)
     console.log('\nThe slowest files:')
     for (const { archivo, segundos } of slowestFiles) console.log(`${segundos.toFixed(1).padStart(7)} s  ${archivo}`)
-    const seen = vistos()
+    const seen = readSeenResponses()
     const summary: RunSummary = {
-      passed: contar('passed'),
-      failed: contar('failed'),
-      skipped: contar('skipped'),
+      passed: countByState('passed'),
+      failed: countByState('failed'),
+      skipped: countByState('skipped'),
       errors: errores.length,
       unseen: isPartialRun() ? [] : listDeclaredResponses().filter((par) => !seen.has(par)),
       seen: [...seen],
@@ -49,12 +49,11 @@ export default class RunReporter implements Reporter {
 
 /** A run of some files or names, or of what is not in `npm test`, says nothing about the others. */
 const isPartialRun = () =>
-  filtro?.[1] === '' ||
-  CLI_ARGUMENTS.some((argumento) => !WHOLE_RUN_ARGUMENT.test(argumento) && !FILTRO.test(argumento))
+  filtro?.[1] === '' || CLI_ARGUMENTS.some((argument) => !WHOLE_RUN_ARGUMENT.test(argument) && !FILTRO.test(argument))
 
-function vistos(): Set<string> {
+function readSeenResponses(): Set<string> {
   // Without a folder the preparation of the run failed, and vitest reports why.
-  const folder = process.env.GUIAS_CARPETA
+  const folder = process.env.GUIAS_RUN_FOLDER
   if (folder === undefined) return new Set()
   return new Set(
     readdirSync(folder)

@@ -17,15 +17,15 @@ declare module 'vitest' {
     /** Connection to the server's `postgres` database; on Citus the coordinator's. */
     postgres: string
     /** With `CITUS_URL`, of every node, the coordinator's first. */
-    nodos: readonly string[] | undefined
+    nodeUrls: readonly string[] | undefined
     /** Folder of the run: which answers were seen, and the files of every service. */
-    carpeta: string
+    runFolder: string
     /** The same through PgBouncer, with `PGBOUNCER=1`: every service of the tests then goes through it. */
     pooler: string | undefined
     /** Program of a browser of Chromium's kind. */
-    navegador: string | undefined
+    browserPath: string | undefined
     /** The same without a camera, where a build exists that needs less of the processor. */
-    navegadorSinCamara: string | undefined
+    headlessBrowserPath: string | undefined
   }
 }
 
@@ -37,23 +37,23 @@ const MEMORY_FREE_BYTES = 6 * 2 ** 30
  * database of 350 files, and ext4 searches long for a free inode after so many were deleted.
  */
 async function chooseTempFolder(): Promise<string> {
-  const memoria = '/dev/shm'
-  const freeBytes = await statfs(memoria).then(
+  const memoryFolder = '/dev/shm'
+  const freeBytes = await statfs(memoryFolder).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => 0,
   )
-  return freeBytes >= MEMORY_FREE_BYTES && freemem() >= MEMORY_FREE_BYTES ? memoria : tmpdir()
+  return freeBytes >= MEMORY_FREE_BYTES && freemem() >= MEMORY_FREE_BYTES ? memoryFolder : tmpdir()
 }
 
-export default async function prepareTestRun(proyecto: TestProject) {
+export default async function prepareTestRun(project: TestProject) {
   const browserPath = findBrowser()
   if (!browserPath) {
     const falta = 'No browser was found: the pages, /docs and the SDK in a page are NOT tested. CHROMIUM names one.'
     if (process.env.CI) throw new Error(falta)
     console.warn(`\n*** ${falta} ***\n`)
   }
-  proyecto.provide('navegador', browserPath)
-  proyecto.provide('navegadorSinCamara', findHeadlessBrowser() ?? browserPath)
+  project.provide('browserPath', browserPath)
+  project.provide('headlessBrowserPath', findHeadlessBrowser() ?? browserPath)
   const folder = await mkdtemp(join(await chooseTempFolder(), 'guias-test-'))
   await chmod(folder, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = [
@@ -65,10 +65,10 @@ export default async function prepareTestRun(proyecto: TestProject) {
     'idle_in_transaction_session_timeout=60s',
   ].flatMap((flag) => ['-c', flag])
   const { CITUS_URL, POSTGRES_URL } = process.env
-  const nodos = CITUS_URL ? await findNodes(CITUS_URL) : undefined
-  const foreignUrl = nodos?.[0] ?? POSTGRES_URL
+  const nodeUrls = CITUS_URL ? await findNodes(CITUS_URL) : undefined
+  const foreignUrl = nodeUrls?.[0] ?? POSTGRES_URL
   const postgresServer = foreignUrl
-    ? { superuserUrl: foreignUrl, release: () => removeLeftovers(nodos ?? [foreignUrl], TEMPLATE_DATABASE) }
+    ? { superuserUrl: foreignUrl, release: () => removeLeftovers(nodeUrls ?? [foreignUrl], TEMPLATE_DATABASE) }
     : await acquirePostgres({ dataDir: folder, exclusive: false, flags })
   const en = (base: string) => {
     const url = new URL(postgresServer.superuserUrl)
@@ -77,7 +77,7 @@ export default async function prepareTestRun(proyecto: TestProject) {
   }
   const admin = new pg.Client({ connectionString: en('postgres') })
   await admin.connect()
-  if (nodos) await createClusterDatabase(nodos, TEMPLATE_DATABASE)
+  if (nodeUrls) await createClusterDatabase(nodeUrls, TEMPLATE_DATABASE)
   else await admin.query(`create database ${TEMPLATE_DATABASE}`)
   const { engine: backend } = await prepareDatabase(en(TEMPLATE_DATABASE))
   const boss = new PgBoss({ connectionString: en(TEMPLATE_DATABASE), backend, supervise: false, schedule: false })
@@ -85,16 +85,16 @@ export default async function prepareTestRun(proyecto: TestProject) {
   await createQueues(boss)
   await boss.stop({ graceful: false })
   await admin.end()
-  if (nodos) await closeClusterDatabase(nodos, TEMPLATE_DATABASE)
+  if (nodeUrls) await closeClusterDatabase(nodeUrls, TEMPLATE_DATABASE)
 
   const pooler = process.env.PGBOUNCER ? await startPooler(en('postgres')) : undefined
-  proyecto.provide('postgres', en('postgres'))
-  proyecto.provide('nodos', nodos)
-  proyecto.provide('pooler', pooler?.url(en('postgres')))
-  proyecto.provide('carpeta', folder)
-  process.env.GUIAS_CARPETA = folder
+  project.provide('postgres', en('postgres'))
+  project.provide('nodeUrls', nodeUrls)
+  project.provide('pooler', pooler?.url(en('postgres')))
+  project.provide('runFolder', folder)
+  process.env.GUIAS_RUN_FOLDER = folder
   return async () => {
-    await pooler?.bajar()
+    await pooler?.stop()
     await postgresServer.release()
     await rm(folder, { recursive: true, force: true })
   }

@@ -18,23 +18,23 @@ type Nodo = { [clave: string]: unknown }
  * their own properties.
  */
 function cerrar(nodo: unknown, isOpen = false): unknown {
-  if (Array.isArray(nodo)) return nodo.map((hijo) => cerrar(hijo, isOpen))
+  if (Array.isArray(nodo)) return nodo.map((child) => cerrar(child, isOpen))
   if (nodo === null || typeof nodo !== 'object') return nodo
-  const copia: Nodo = {}
+  const copy: Nodo = {}
   for (const [clave, valor] of Object.entries(nodo)) {
     if (clave === 'properties')
-      copia[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([n, v]) => [n, closeUse(v)]))
-    else if (clave === 'items') copia[clave] = closeUse(valor)
-    else if (clave === 'oneOf' || clave === 'anyOf') copia[clave] = (valor as unknown[]).map(closeUse)
-    else if (clave === 'allOf') copia[clave] = cerrar(valor, true)
-    else copia[clave] = cerrar(valor)
+      copy[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([n, v]) => [n, closeUse(v)]))
+    else if (clave === 'items') copy[clave] = closeUse(valor)
+    else if (clave === 'oneOf' || clave === 'anyOf') copy[clave] = (valor as unknown[]).map(closeUse)
+    else if (clave === 'allOf') copy[clave] = cerrar(valor, true)
+    else copy[clave] = cerrar(valor)
   }
-  return copia
+  return copy
 }
 const closeUse = (nodo: unknown): unknown => {
-  const copia = cerrar(nodo) as Nodo
-  const isObject = '$ref' in copia || 'properties' in copia || 'allOf' in copia
-  return isObject ? { ...copia, unevaluatedProperties: false } : copia
+  const copy = cerrar(nodo) as Nodo
+  const isObject = '$ref' in copy || 'properties' in copy || 'allOf' in copy
+  return isObject ? { ...copy, unevaluatedProperties: false } : copy
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
@@ -43,27 +43,27 @@ addFormats.default(ajv)
 for (const formato of ['telefono', 'enlace-de-mapa']) ajv.addFormat(formato, true)
 ajv.addSchema({ components: { schemas: cerrar(documento.components.schemas) } }, 'contrato')
 
-interface RespuestaDeclarada {
+interface DeclaredResponse {
   headers?: Nodo
   content?: Readonly<Record<string, { schema: { $ref: string } } | undefined>>
 }
-const resolver = (respuesta: unknown): RespuestaDeclarada => {
+const resolver = (respuesta: unknown): DeclaredResponse => {
   const ref = (respuesta as { $ref?: string }).$ref
-  return (ref ? documento.components.responses[ref.split('/').at(-1)!] : respuesta) as RespuestaDeclarada
+  return (ref ? documento.components.responses[ref.split('/').at(-1)!] : respuesta) as DeclaredResponse
 }
 
-const cabeceraDe = (cabecera: unknown): { required?: boolean } => {
-  const ref = (cabecera as { $ref?: string }).$ref
-  return (ref ? documento.components.headers[ref.split('/').at(-1)!] : cabecera) as { required?: boolean }
+const resolveHeader = (header: unknown): { required?: boolean } => {
+  const ref = (header as { $ref?: string }).$ref
+  return (ref ? documento.components.headers[ref.split('/').at(-1)!] : header) as { required?: boolean }
 }
 
-const validadores = new Map<string, ReturnType<typeof ajv.compile>>()
+const validators = new Map<string, ReturnType<typeof ajv.compile>>()
 
 /** What is wrong with an answer of that schema, which is closed here; undefined: nothing. */
 export function findSchemaFaults($ref: string, cuerpo: unknown): string | undefined {
-  const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
-  validadores.set($ref, validar)
-  return validar(cuerpo) ? undefined : ajv.errorsText(validar.errors)
+  const validate = validators.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
+  validators.set($ref, validate)
+  return validate(cuerpo) ? undefined : ajv.errorsText(validate.errors)
 }
 
 const CABECERAS_DE_TODAS = [
@@ -82,18 +82,18 @@ const CABECERAS_DE_TODAS = [
 ]
 
 function revisar(operacion: Operation, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
-  const declarada = documento.paths[operacion.path]![operacion.method]!.responses[status]
-  if (!declarada)
+  const declaredResponse = documento.paths[operacion.path]![operacion.method]!.responses[status]
+  if (!declaredResponse)
     throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(cuerpo)}`)
-  const { headers = {}, content } = resolver(declarada)
+  const { headers = {}, content } = resolver(declaredResponse)
   const nombres = Object.keys(headers).map((nombre) => nombre.toLowerCase())
-  const opcionales = Object.entries(headers)
-    .filter(([, cabecera]) => cabeceraDe(cabecera).required === false)
+  const optionalHeaders = Object.entries(headers)
+    .filter(([, header]) => resolveHeader(header).required === false)
     .map(([nombre]) => nombre.toLowerCase())
   for (const nombre of CABECERAS_DE_TODAS) {
     // What is refused before it is let through has no rhythm to tell of.
     if (nombre.startsWith('ratelimit') && status >= 400 && status !== 429 && !(nombre in cabeceras)) continue
-    if (!(nombre in cabeceras) && opcionales.includes(nombre)) continue
+    if (!(nombre in cabeceras) && optionalHeaders.includes(nombre)) continue
     if (nombre in cabeceras !== nombres.includes(nombre))
       throw new Error(
         `${operacion.id} ${status}: header ${nombre} ${nombre in cabeceras ? 'is not declared' : 'is missing'}`,
@@ -104,10 +104,10 @@ function revisar(operacion: Operation, status: number, cabeceras: Readonly<Recor
     return
   }
   const tipo = String(cabeceras['content-type']).split(';')[0]!
-  const declarado = content[tipo]
-  if (!declarado) throw new Error(`${operacion.id} ${status}: ${tipo} is not declared`)
+  const declaredContent = content[tipo]
+  if (!declaredContent) throw new Error(`${operacion.id} ${status}: ${tipo} is not declared`)
   if (!/\bjson$/.test(tipo)) return
-  const faltas = findSchemaFaults(declarado.schema.$ref, JSON.parse(JSON.stringify(cuerpo)))
+  const faltas = findSchemaFaults(declaredContent.schema.$ref, JSON.parse(JSON.stringify(cuerpo)))
   if (faltas) {
     throw new Error(
       `${operacion.id} ${status} breaks the contract: ${faltas}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
@@ -131,7 +131,7 @@ const isForeign = (codigo = '') => {
 
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
 export function createWitness(folder: string, onFailure: (error: Error) => void): ResponseWitness {
-  const vistos = new Set<string>()
+  const seenPairs = new Set<string>()
   return (req, { status, cabeceras: sentHeaders, cuerpo }) => {
     const cabeceras = Object.fromEntries(
       Object.entries(sentHeaders).map(([nombre, valor]) => [nombre.toLowerCase(), valor]),
@@ -140,20 +140,20 @@ export function createWitness(folder: string, onFailure: (error: Error) => void)
     const ownOperation = req.solicitud ? req.solicitud.operacion : operacionDe(req)
     // A 405 is the path's answer: it counts for every operation there.
     const ruta = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
-    const implicadas = ownOperation
+    const involvedOperations = ownOperation
       ? [ownOperation]
       : status === 405
         ? operaciones.filter((operacion) => operacion.path === ruta)
         : []
-    for (const operacion of implicadas) {
+    for (const operacion of involvedOperations) {
       try {
         revisar(operacion, status, cabeceras, cuerpo)
       } catch (error) {
         onFailure(error as Error)
       }
       const par = `${operacion.id} ${status}`
-      if (!vistos.has(par)) {
-        vistos.add(par)
+      if (!seenPairs.has(par)) {
+        seenPairs.add(par)
         appendFileSync(join(folder, `respuestas-${process.pid}.txt`), `${par}\n`)
       }
     }
@@ -162,11 +162,13 @@ export function createWitness(folder: string, onFailure: (error: Error) => void)
 
 /** Operation that a request is for, by its method and path; undefined if there is none. */
 const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
-  const segmentos = url.split('?', 1)[0]!.split('/')
+  const urlSegments = url.split('?', 1)[0]!.split('/')
   return operaciones.find(({ method: metodo, path: ruta }) => {
     const pathSegments = ruta.split('/')
-    const coincide = (pathSegment: string, i: number) => pathSegment.startsWith('{') || pathSegment === segmentos[i]
-    return metodo === method?.toLowerCase() && pathSegments.length === segmentos.length && pathSegments.every(coincide)
+    const coincide = (pathSegment: string, i: number) => pathSegment.startsWith('{') || pathSegment === urlSegments[i]
+    return (
+      metodo === method?.toLowerCase() && pathSegments.length === urlSegments.length && pathSegments.every(coincide)
+    )
   })
 }
 

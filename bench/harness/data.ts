@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { newWebhookCode } from '../../server/domain/webhooks/webhook.ts'
 import type { Modo } from '../../server/generated/contract/types/index.ts'
-import type { Base, BenchComercio } from './environment.ts'
+import type { BenchComercio, BenchInstallation } from './environment.ts'
 import type { DeliveryDestination, DeliveryOrder } from './order.ts'
 import type { PgbenchRun } from './pgbench.ts'
 
@@ -189,7 +189,7 @@ export const seededCodeSql = (n: string) =>
     .join(' + ')})::int % 32, 1)`
 
 /** Returns up to `count` codes of guides of any merchant, in random order. */
-export async function readRandomGuias({ pool }: Base['db'], count: number): Promise<string[]> {
+export async function readRandomGuias({ pool }: BenchInstallation['db'], count: number): Promise<string[]> {
   const sql = 'select guia from guia_indice order by random() limit $1'
   const { rows } = await pool.query<{ guia: string }>(sql, [count])
   return rows.map(({ guia }) => guia)

@@ -43,12 +43,12 @@ export interface Bench {
   /** Creates an empty database that lives as long as the run, and returns its URL. */
   createDatabase(): Promise<string>
   /** Runs `measure` with a new migrated database, and drops the database afterwards. */
-  conBase<T>(measure: (base: Base) => Promise<T>): Promise<T>
+  conBase<T>(measure: (base: BenchInstallation) => Promise<T>): Promise<T>
   /**
    * Migrates the empty database at `url` (one PostgreSQL or a cluster) and runs `measure` with it. Does not drop the
    * database.
    */
-  conBaseDe<T>(url: string, measure: (base: Base) => Promise<T>): Promise<T>
+  conBaseDe<T>(url: string, measure: (base: BenchInstallation) => Promise<T>): Promise<T>
   /** Folder for logs during the run. */
   folder: string
 }
@@ -61,7 +61,7 @@ export interface BenchComercio {
 }
 
 /** Migrated database, with functions that start programs on it. */
-export interface Base {
+export interface BenchInstallation {
   url: string
   db: Db
   /**
@@ -148,7 +148,7 @@ export const variablesDe = (url: string, masterKeys: readonly Buffer[]) => ({
 async function withDatabase<T>(
   url: string,
   { opciones, masterKeys, folder }: Pick<Bench, 'opciones' | 'masterKeys' | 'folder'>,
-  measure: (base: Base) => Promise<T>,
+  measure: (base: BenchInstallation) => Promise<T>,
 ): Promise<T> {
   const { shards } = await prepareDatabase(url)
   const db = openDb(url, { shards })

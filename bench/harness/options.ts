@@ -10,7 +10,7 @@ export interface BenchOptions {
   /** Rows of the large table. */
   guias: number
   /** Minutes at full load for the measurements of memory; 0 skips them. */
-  memoria: number
+  memoryMinutes: number
   /** Folder for the server's CPU profiles. */
   profileFolder: string | undefined
   /**
@@ -88,7 +88,7 @@ export function readOptions(
     rounds: readInteger('rondas', 1),
     segundos: readInteger('segundos', 1),
     guias: readInteger('guias', 2_000),
-    memoria: readInteger('memoria', 0),
+    memoryMinutes: readInteger('memoria', 0),
   }
 }
 

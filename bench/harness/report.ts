@@ -96,8 +96,8 @@ export async function readConditions(db: Db): Promise<string[]> {
     'select name, current_setting(name) as valor from pg_settings where name = any($1) order by array_position($1, name)',
     [REPORTED_SETTINGS],
   )
-  const leer = (paquete: string) =>
-    JSON.parse(readFileSync(`${ROOT_PATH}${paquete}`, 'utf8')) as Record<string, Record<string, string>>
+  const leer = (manifestPath: string) =>
+    JSON.parse(readFileSync(`${ROOT_PATH}${manifestPath}`, 'utf8')) as Record<string, Record<string, string>>
   const versions = { ...leer('package.json').dependencies, ...leer('bench/package.json').devDependencies }
   const de = (nombre: string) => `${nombre} ${versions[nombre]}`
   const pgbenchVersion = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()

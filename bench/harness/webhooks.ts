@@ -9,7 +9,7 @@ import { newSecret, secretBytes } from '../../server/domain/webhooks/signature.t
 import { newWebhookCode } from '../../server/domain/webhooks/webhook.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { buildGuiaJson } from './data.ts'
-import type { Base, Bench, BenchComercio } from './environment.ts'
+import type { Bench, BenchComercio, BenchInstallation } from './environment.ts'
 import type { DeliveryDestination } from './order.ts'
 
 interface ReceiverSummary {
@@ -48,7 +48,7 @@ function getJson<T>(url: string): Promise<T> {
 }
 
 /** Starts a receiver. */
-export async function startReceiver(base: Pick<Base, 'program'>): Promise<ReceptorDeBench> {
+export async function startReceiver(base: Pick<BenchInstallation, 'program'>): Promise<ReceptorDeBench> {
   const { url, pid } = await base.program('receiver.ts')
   return {
     url,
@@ -77,7 +77,7 @@ export async function sendPost(url: string): Promise<void> {
 /** Registers one active endpoint for each merchant, subscribed to all event types. */
 export async function registrarEndpoints(
   { masterKeys }: Bench,
-  { db }: Base,
+  { db }: BenchInstallation,
   comercios: readonly BenchComercio[],
   urlDe: (i: number) => string,
 ): Promise<DeliveryDestination[]> {
@@ -138,7 +138,7 @@ export async function runAtRate(perSecond: number, segundos: number, perform: (i
  * @param table table, optionally with a WHERE clause
  * @throws if rows remain after 60 s
  */
-export async function waitUntilEmpty({ db }: Base, table: string): Promise<void> {
+export async function waitUntilEmpty({ db }: BenchInstallation, table: string): Promise<void> {
   for (const limite = performance.now() + 60_000; performance.now() < limite; await sleep(20)) {
     const { rows } = await db.pool.query<{ remaining: boolean }>(`select exists (select 1 from ${table}) as remaining`)
     if (!rows[0]!.remaining) return

@@ -1,5 +1,5 @@
 import { buildLoteJson, buildLoteScript } from '../harness/data.ts'
-import type { Base, Bench, BenchComercio } from '../harness/environment.ts'
+import type { Bench, BenchComercio, BenchInstallation } from '../harness/environment.ts'
 import { type LoadParameters, runLoad } from '../harness/load.ts'
 import { runPgbench } from '../harness/pgbench.ts'
 import type { Measurement } from '../harness/report.ts'
@@ -30,7 +30,12 @@ const contra =
     connections: number,
     nombre: string,
     valor: number,
-    de: (bench: Bench, base: Base, comercio: BenchComercio, url: string) => (() => Promise<number>) | undefined,
+    de: (
+      bench: Bench,
+      base: BenchInstallation,
+      comercio: BenchComercio,
+      url: string,
+    ) => (() => Promise<number>) | undefined,
   ) =>
   (bench: Bench) =>
     bench.conBase(async (base) => {

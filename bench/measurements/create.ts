@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { buildCreateScript, buildGuiaJson } from '../harness/data.ts'
-import type { Base, Bench, BenchComercio, RunningProgram } from '../harness/environment.ts'
+import type { Bench, BenchComercio, BenchInstallation, RunningProgram } from '../harness/environment.ts'
 import { type LoadParameters, type LoadResult as MeasuredLoad, runLoad } from '../harness/load.ts'
 import { formatNumber } from '../harness/number.ts'
 import { runPgbench } from '../harness/pgbench.ts'
@@ -54,7 +54,7 @@ export function createMeter({ pidDePostgres }: Bench, service: RunningProgram, l
  * does within a minute. Without statistics, PostgreSQL may check foreign keys through an index that scans all guides of
  * the merchant.
  */
-export async function warmUp(bench: Bench, { url }: Base, load: LoadParameters): Promise<void> {
+export async function warmUp(bench: Bench, { url }: BenchInstallation, load: LoadParameters): Promise<void> {
   await runLoad({ ...load, segundos: 2 * bench.opciones.segundos })
   await analyzeDatabase(url)
 }
@@ -88,7 +88,7 @@ export function buildReportRow(
 
 type StartReference = (
   bench: Bench,
-  base: Base,
+  base: BenchInstallation,
   comercios: readonly BenchComercio[],
   connections: number,
 ) => Promise<{ measure: (() => Promise<number>) | undefined; nota?: (nombre: string) => string }>

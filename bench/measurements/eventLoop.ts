@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { saveOperadorWithLlave } from '../../server/domain/operadores/operador.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { buildLoteJson } from '../harness/data.ts'
-import { type Base, type Bench, type BenchComercio, findFreePort } from '../harness/environment.ts'
+import { type Bench, type BenchComercio, type BenchInstallation, findFreePort } from '../harness/environment.ts'
 import { type LoadRequest, runLoad } from '../harness/load.ts'
 import type { Measurement } from '../harness/report.ts'
 import { interleave, summarize } from '../harness/rounds.ts'
@@ -24,7 +24,7 @@ interface LoopScene {
   foto: Uint8Array<ArrayBuffer>
 }
 
-async function prepareScene({ db, service, createComercios }: Base): Promise<LoopScene> {
+async function prepareScene({ db, service, createComercios }: BenchInstallation): Promise<LoopScene> {
   const metricsPort = await findFreePort()
   const [comercio] = await createComercios(1)
   const { llave } = await saveOperadorWithLlave({ db, newId: createIdGenerator(() => new Date()) }, 'Banco')

@@ -1,5 +1,5 @@
 import { buildGuiaJson, seededCodeSql, seedGuias } from '../harness/data.ts'
-import type { Base, Bench, BenchComercio } from '../harness/environment.ts'
+import type { Bench, BenchComercio, BenchInstallation } from '../harness/environment.ts'
 import { miles } from '../harness/number.ts'
 import type { Measurement, ReportRow } from '../harness/report.ts'
 import { interleave, type Series, summarizeRatios } from '../harness/rounds.ts'
@@ -17,13 +17,13 @@ const VARIANTS = 500
 
 /** Running service over a merchant's guides and their events, with the paths of each kind of read. */
 interface GrowthSide extends Side {
-  base: Base
+  base: BenchInstallation
   comercio: BenchComercio
   paths: Readonly<Record<string, readonly string[]>>
 }
 
 /** Returns the paths of each kind of read, at random positions of the whole table. */
-async function findReadPaths({ db }: Base, guias: number): Promise<GrowthSide['paths']> {
+async function findReadPaths({ db }: BenchInstallation, guias: number): Promise<GrowthSide['paths']> {
   const randomNumbers = Array.from({ length: VARIANTS }, () => 1 + Math.floor(Math.random() * guias))
   const { rows } = await db.pool.query<{ guia: string; en: Date }>(
     `select g.guia, g.creado_en as en from unnest($1::bigint[]) n join guia_indice i on i.guia = ${seededCodeSql('n')}
@@ -41,7 +41,7 @@ async function findReadPaths({ db }: Base, guias: number): Promise<GrowthSide['p
   }
 }
 
-async function openSide(base: Base): Promise<Omit<GrowthSide, 'paths'>> {
+async function openSide(base: BenchInstallation): Promise<Omit<GrowthSide, 'paths'>> {
   const [comercio] = (await base.createComercios(1)) as [BenchComercio]
   await seedGuias(base.url, { comercio, hasta: SMALL_TABLE_GUIAS, eventos: EVENTOS })
   return { base, comercio, service: await base.service(), processes: {} }

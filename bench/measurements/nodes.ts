@@ -1,6 +1,6 @@
 import { isDistributed } from '../../server/data/db.ts'
 import { buildGuiaJson, buildLoteJson } from '../harness/data.ts'
-import type { Base, Bench, BenchComercio } from '../harness/environment.ts'
+import type { Bench, BenchComercio, BenchInstallation } from '../harness/environment.ts'
 import { OptionsError } from '../harness/options.ts'
 import type { Measurement, ReportRow, Target } from '../harness/report.ts'
 import { interleave, summarize, summarizeRatios } from '../harness/rounds.ts'
@@ -14,13 +14,13 @@ const WARM_UP_SECONDS = 4
 
 /** Running service over a database, with the postmasters behind it. A single PostgreSQL counts as a worker. */
 interface ClusterSide extends Side {
-  base: Base
+  base: BenchInstallation
   comercios: readonly BenchComercio[]
 }
 
 const POSTMASTER = "select (regexp_split_to_array(pg_read_file('postmaster.pid'), '\n'))[1]::int as pid"
 
-async function openSide(base: Base): Promise<ClusterSide> {
+async function openSide(base: BenchInstallation): Promise<ClusterSide> {
   const comercios = await base.createComercios(COMERCIOS)
   const service = await base.service()
   const { rows } = await base.db.pool.query<{ pid: number; is_coordinator: boolean }>(
@@ -31,10 +31,10 @@ async function openSide(base: Base): Promise<ClusterSide> {
   )
   const de = (isCoordinator: boolean) =>
     rows.filter((item) => item.is_coordinator === isCoordinator).map(({ pid }) => pid)
-  return { base, comercios, service, processes: { servicio: [service.pid], coordinador: de(true), workers: de(false) } }
+  return { base, comercios, service, processes: { servicio: [service.pid], coordinator: de(true), workers: de(false) } }
 }
 
-const databaseCpuOf = ({ cpu }: Figures) => cpu.coordinador! + cpu.workers!
+const databaseCpuOf = ({ cpu }: Figures) => cpu.coordinator! + cpu.workers!
 
 /** Measures a case on both sides in turns, and the CPU of each process. */
 async function compareSides(
@@ -65,7 +65,7 @@ async function compareSides(
   const parte = (nombre: string) => (item: Figures) => item.cpu[nombre]!
   return [
     en('de la base', databaseCpuOf, { ...againstSinglePostgres(databaseCpuOf), target }),
-    en('del coordinador', parte('coordinador'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
+    en('del coordinador', parte('coordinator'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
     en('de los workers', parte('workers')),
     en('del servicio', parte('servicio'), againstSinglePostgres(parte('servicio'))),
   ]

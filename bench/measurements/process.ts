@@ -81,7 +81,7 @@ const measureStart = (bench: Bench) =>
 
 const measureMemory = (bench: Bench) =>
   bench.conBase(async (base) => {
-    const loadMinutes = Math.max(2, bench.opciones.memoria)
+    const loadMinutes = Math.max(2, bench.opciones.memoryMinutes)
     const comercios = await base.createComercios(1)
     const { url, pid } = await base.service()
     const samples: { x: number; mb: number }[] = []
@@ -119,7 +119,7 @@ export const processMeasurements: Measurement[] = [
   {
     clave: 'memoria',
     descripcion: 'memoria a plena carga (pide --memoria, 2 o más)',
-    separate: ({ memoria: loadMinutes }) => loadMinutes === 0,
+    separate: ({ memoryMinutes: loadMinutes }) => loadMinutes === 0,
     measure: measureMemory,
   },
 ]

@@ -1,7 +1,7 @@
 import { createCursors } from '../../server/api/lists/cursor.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { buildDetailScript, RARE_ESTADOS, readRandomGuias, seedFinishedEntregas, seedGuias } from '../harness/data.ts'
-import type { Base, Bench, BenchComercio, RunningProgram } from '../harness/environment.ts'
+import type { Bench, BenchComercio, BenchInstallation, RunningProgram } from '../harness/environment.ts'
 import { type LoadConnection, openLoadConnection, runLoad } from '../harness/load.ts'
 import { miles } from '../harness/number.ts'
 import { runPgbench } from '../harness/pgbench.ts'
@@ -33,7 +33,7 @@ interface PagePosition {
  */
 async function buildPagePaths(
   bench: Bench,
-  { db }: Base,
+  { db }: BenchInstallation,
   { comercio, depth, estados }: PagePosition,
 ): Promise<string[]> {
   const firstPagePath = `/api/v1/guias?limite=${GUIAS_PER_PAGE}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
@@ -158,7 +158,7 @@ interface ReadCase {
  * @param valor minimum ratio to the reference
  */
 const compareReads =
-  (valor: number, prepare: (base: Base, comercio: BenchComercio, guias: number) => Promise<ReadCase>) =>
+  (valor: number, prepare: (base: BenchInstallation, comercio: BenchComercio, guias: number) => Promise<ReadCase>) =>
   (bench: Bench) =>
     bench.conBase(async (base) => {
       const { rounds, segundos } = bench.opciones

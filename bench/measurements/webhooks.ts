@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildGuiaJson, buildOrders, INSERT_GUIA, seedWebhookAvisos } from '../harness/data.ts'
-import type { Base, Bench, BenchComercio, RunningProgram } from '../harness/environment.ts'
+import type { Bench, BenchComercio, BenchInstallation, RunningProgram } from '../harness/environment.ts'
 import { type LoadConnection, openLoadConnection } from '../harness/load.ts'
 import { formatNumber, miles } from '../harness/number.ts'
 import { type DeliveryDestination, type DeliveryOrder, readMonotonicClock } from '../harness/order.ts'
@@ -71,7 +71,11 @@ function createStopwatch({ pidDePostgres }: Bench, receptor: ReceptorDeBench, si
   }
 }
 
-const deWorker = (base: Base, destinations: readonly DeliveryDestination[], { pid }: RunningProgram): SenderSide => ({
+const deWorker = (
+  base: BenchInstallation,
+  destinations: readonly DeliveryDestination[],
+  { pid }: RunningProgram,
+): SenderSide => ({
   nombre: 'servicio',
   pid,
   add: (count) => seedWebhookAvisos(base.url, destinations, count),
@@ -79,7 +83,7 @@ const deWorker = (base: Base, destinations: readonly DeliveryDestination[], { pi
 })
 
 const buildGraphileSide = (
-  base: Base,
+  base: BenchInstallation,
   destinations: readonly DeliveryDestination[],
   { pid }: RunningProgram,
 ): SenderSide => ({
@@ -92,7 +96,7 @@ const buildGraphileSide = (
       await client.query('begin')
       await client.query(
         `select count(*) from graphile_worker.add_jobs((
-           select array_agg(row('enviar', x, null, null, null, null, null, null)::graphile_worker.job_spec)
+           select array_agg(row('send', x, null, null, null, null, null, null)::graphile_worker.job_spec)
            from json_array_elements($1::json) x))`,
         [orders],
       )
@@ -130,7 +134,7 @@ const deUndici = (
 /** Starts senders of each kind with `endpoints` endpoints at one receiver, and warms them up with `count` deliveries. */
 async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>(
   bench: Bench,
-  base: Base,
+  base: BenchInstallation,
   names: readonly Nombre[],
   { endpoints = ENDPOINTS, count = 3_000 } = {},
 ) {
@@ -289,7 +293,11 @@ async function createAtRate(url: string, comercios: readonly BenchComercio[], se
  * Inserts the rows of a guide and the job of its delivery in one transaction, at a steady pace.
  * @returns by event, the instant at which the COMMIT returned
  */
-async function addJobsAtRate({ db }: Base, destinations: readonly DeliveryDestination[], segundos: number) {
+async function addJobsAtRate(
+  { db }: BenchInstallation,
+  destinations: readonly DeliveryDestination[],
+  segundos: number,
+) {
   const commitTimes = new Map<string, number>()
   const orders = buildOrders(destinations, EVENTOS_PER_SECOND * segundos)
   await runAtRate(EVENTOS_PER_SECOND, segundos, async (i) => {
@@ -304,7 +312,7 @@ async function addJobsAtRate({ db }: Base, destinations: readonly DeliveryDestin
       })
       await client.query({
         name: 'bench.trabajo',
-        text: "select from graphile_worker.add_job('enviar', $1::json)",
+        text: "select from graphile_worker.add_job('send', $1::json)",
         values: [JSON.stringify(order)],
       })
       await client.query('commit')

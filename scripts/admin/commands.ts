@@ -42,7 +42,7 @@ import { faultOfInstant } from '../../server/platform/time/instantFault.ts'
 import { BACKUP_COMMANDS } from './backups.ts'
 import { CONSOLE_CONTEXT, type Command, type ConsoleOptions, type SeparateCommand, todas } from './command.ts'
 import { CORREO_COMMANDS } from './correos.ts'
-import { EQUIPO_COMMANDS } from './equipo.ts'
+import { TEAM_COMMANDS } from './equipo.ts'
 import { PERSONA_COMMANDS } from './personas.ts'
 import { formatEstado } from './status.ts'
 
@@ -284,5 +284,5 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
   ...PERSONA_COMMANDS,
   ...BACKUP_COMMANDS,
   ...CORREO_COMMANDS,
-  ...EQUIPO_COMMANDS,
+  ...TEAM_COMMANDS,
 }

@@ -7,7 +7,7 @@ import type { AlcanceDePersona, Persona } from '../../server/generated/contract/
 import { CONSOLE_CONTEXT, type Command, todas } from './command.ts'
 
 /** Commands for persons who work for the courier company or for merchants. */
-export const EQUIPO_COMMANDS: Record<string, Command> = {
+export const TEAM_COMMANDS: Record<string, Command> = {
   'personas invitar': {
     requires: ['correo', 'nombre'],
     allows: ['comercio', 'alcances'],

@@ -46,7 +46,7 @@ const NEEDS: Readonly<Record<string, Need>> = {
 }
 
 /** Variables of the collection, by the example value in the contract that each replaces. */
-const VARIABLES: readonly (readonly [escrito: string, variable: string])[] = [
+const VARIABLES: readonly (readonly [exampleValue: string, variable: string])[] = [
   ['https://tienda.ejemplo.com/guias/eventos', '{{RECEPTOR}}/{{unico}}'],
   ['https://tienda.ejemplo.com:8443/guias', '{{RECEPTOR}}/{{unico}}'],
   ['https://nueva.ejemplo.com/guias', '{{RECEPTOR}}/{{unico}}'],

@@ -50,7 +50,7 @@ export function resolveRef(contract: JsonObject, valor: Json | undefined): JsonO
 }
 
 /** Returns the named examples of a body; none if the body is not JSON. */
-export function examplesOf(contract: JsonObject, cuerpo: Json | undefined): [nombre: string, ejemplo: JsonObject][] {
+export function examplesOf(contract: JsonObject, cuerpo: Json | undefined): [nombre: string, example: JsonObject][] {
   const json = ((resolveRef(contract, cuerpo).content ?? {}) as JsonObject)['application/json'] as
     | JsonObject
     | undefined

@@ -61,12 +61,12 @@ function eventTypes(bundle: JsonObject): string {
  * @throws if the package's version differs from the contract's, because the guide's download links contain the
  *   contract's version
  */
-async function packPackage(paquete: string, nombre: string) {
+async function packPackage(packageFolder: string, nombre: string) {
   const folder = new URL('sdk/', GENERATED_FOLDER)
   await mkdir(folder, { recursive: true })
   const destino = fileURLToPath(folder)
   await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--pack-destination', destino], {
-    cwd: fileURLToPath(new URL(`${paquete}/`, REPOSITORY_URL)),
+    cwd: fileURLToPath(new URL(`${packageFolder}/`, REPOSITORY_URL)),
   })
   const archivo = new URL(nombre, folder)
   const sha256 = hash('sha256', await readFile(archivo))
@@ -77,8 +77,8 @@ async function packPackage(paquete: string, nombre: string) {
  * Copies the licence and the merchants' changelog into the folders of the packages, because npm packs no files from outside.
  */
 async function copyTexts() {
-  for (const paquete of ['sdk', 'sdk/mcp'])
-    await copyFile(new URL('LICENSE', REPOSITORY_URL), new URL(`${paquete}/LICENSE`, REPOSITORY_URL))
+  for (const packageFolder of ['sdk', 'sdk/mcp'])
+    await copyFile(new URL('LICENSE', REPOSITORY_URL), new URL(`${packageFolder}/LICENSE`, REPOSITORY_URL))
   await copyFile(
     new URL('openapi/comercios/guia/15-cambios.md', REPOSITORY_URL),
     new URL('sdk/CHANGELOG.md', REPOSITORY_URL),

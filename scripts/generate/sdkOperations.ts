@@ -76,7 +76,7 @@ ${operaciones.map(({ tipo, clave }) => `  ${clave}: { datos: ${tipo}Data; salida
  * \`x-repetible\` of the operations that differ from the default of their method. The default is \`false\` for POST and
  * PATCH, and \`true\` for the other methods.
  */
-export const REPETIBLES: { readonly [O in keyof Operaciones]?: string } = {
+export const REPEATABLE_OPERATIONS: { readonly [O in keyof Operaciones]?: string } = {
 ${rows.join('\n')}
 }
 `

@@ -20,8 +20,8 @@ export function renderSdkTypes(contract: JsonObject, texto: string): { evento: s
   const joinEntries = (isOfEvento: boolean) => parts.get(isOfEvento)?.join('\n\n') ?? ''
   const eventoTypeNames = [...eventoSchemas].filter((nombre) => nombre !== 'Evento').sort()
   return {
-    evento: `${replaceMatch(joinEntries(true), 'export type Evento = {', 'export type EventoDelContrato = {')}\n\n${renderEstadoReasons(contract)}`,
-    tipos: `import type { Cerrado, Conocido, TipoDesconocido } from '../openValues.js'
+    evento: `${replaceMatch(joinEntries(true), 'export type Evento = {', 'export type ContractEvento = {')}\n\n${renderEstadoReasons(contract)}`,
+    tipos: `import type { Closed, Conocido, TipoDesconocido } from '../openValues.js'
 import type { Evento } from '../evento.js'
 import type { ${eventoTypeNames.join(', ')} } from './evento.gen.js'
 
@@ -75,7 +75,7 @@ function closeRequests(contract: JsonObject, texto: string): string {
   const openSchemas = [...sentSchemas].filter((nombre) => receivedSchemas.has(nombre) && isOpenSchema(contract, nombre))
   const referencia = new RegExp(`\\b(${[...extensibleNames(schemasOf(contract)), ...openSchemas].join('|')})\\b`, 'g')
   const closeMembers = (declaration: string) =>
-    declaration.replace(/^ +'?[\w-]+'?\??: .*$/gm, (member) => member.replace(referencia, 'Cerrado<$1>'))
+    declaration.replace(/^ +'?[\w-]+'?\??: .*$/gm, (member) => member.replace(referencia, 'Closed<$1>'))
   return texto
     .split(DECLARATION_BOUNDARY)
     .map((entry) => (onlySent.has(declaredName(entry)) ? closeMembers(entry) : entry))
@@ -84,7 +84,7 @@ function closeRequests(contract: JsonObject, texto: string): string {
 
 /**
  * Tells if a schema contains an `x-extensible` enum.
- * @throws if it contains one but is neither an enum nor a list, because the type `Cerrado` can only handle these
+ * @throws if it contains one but is neither an enum nor a list, because the type `Closed` can only handle these
  */
 function isOpenSchema(contract: JsonObject, nombre: string): boolean {
   const schemas = schemasOf(contract)
@@ -210,7 +210,7 @@ function withoutEstados(schema: JsonObject, declaration: string): string {
   }
   if (!excludedEstados) return declaration
   const excludedUnion = excludedEstados.map((estado) => `'${estado}'`).join(' | ')
-  return replaceMatch(declaration, /Cerrado<Estado>/g, `Exclude<Cerrado<Estado>, ${excludedUnion}>`)
+  return replaceMatch(declaration, /Closed<Estado>/g, `Exclude<Closed<Estado>, ${excludedUnion}>`)
 }
 
 /** Returns the source of `MotivosDeEstado`: the reasons of each state that has reasons, with their meanings. */

@@ -19,9 +19,9 @@ type LibraryPlan = readonly [
   idd: string,
   general: string,
   lengths: readonly number[],
-  formatos: unknown,
-  prefijo: unknown,
-  regla: unknown,
+  formats: unknown,
+  nationalPrefix: unknown,
+  prefixRule: unknown,
   parsingPrefix: string | 0,
   ...(readonly unknown[]),
 ]
@@ -61,7 +61,7 @@ function planDe(pais: string) {
 export async function generateTelefonos(outputUrl: URL) {
   const { schemas } = (await leerBundle('operaciones')).components as { schemas: Record<string, JsonObject> }
   const plans = (schemas.Pais!.enum as string[]).map(planDe)
-  const texto = `/** ISO 3166-1 code of a country with a numbering plan in {@link PLANES}. */
+  const texto = `/** ISO 3166-1 code of a country with a numbering plan in {@link NUMBERING_PLANS}. */
 export type PaisConPlan = ${plans.map(({ pais }) => `'${pais}'`).join(' | ')}
 
 /**
@@ -78,7 +78,7 @@ export interface Plan extends Record<'callingCode' | 'general' | 'landline' | 'm
 }
 
 /** Numbering plans of the countries that the service serves. */
-export const PLANES: readonly Plan[] = ${JSON.stringify(plans, null, 2)}
+export const NUMBERING_PLANS: readonly Plan[] = ${JSON.stringify(plans, null, 2)}
 `
   await writeGenerated('plans.ts', texto)
   await writeFile(new URL('plans.ts', outputUrl), texto)

@@ -104,7 +104,8 @@ function buildInput(
     if (obligatorio) required.push(nombre)
   }
   const cuerpo = bodySchemaOf(contract, operacion.definition)
-  for (const [nombre, que] of Object.entries((cuerpo?.properties ?? {}) as JsonObject)) addArgument(nombre, que)
+  for (const [nombre, memberSchema] of Object.entries((cuerpo?.properties ?? {}) as JsonObject))
+    addArgument(nombre, memberSchema)
   required.push(...((cuerpo?.required ?? []) as string[]))
   if (repeatedArgument) {
     const description = `Repita el código de «${repeatedArgument}». Así consta que el cambio es de la que se quiere cambiar.`
@@ -133,9 +134,9 @@ export function toolsOf(contract: JsonObject): Tool[] {
       titulo: String(definition.summary),
       descripcion: `${String(definition.summary)}. ${toPlainText(definition.description)}`,
       alcances,
-      escribe: isWrite,
+      isWrite,
       isRepeatable: definition['x-repetible'] === true,
-      soloPruebas: path.includes('/simulador/'),
+      isTestOnly: path.includes('/simulador/'),
       ...(repeatedArgument ? { confirma: repeatedArgument } : {}),
       donde,
       hasBody: definition.requestBody !== undefined,

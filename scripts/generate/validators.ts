@@ -14,20 +14,20 @@ const DECLARATIONS = `import type { ValidateFunction } from 'ajv'
 import type { OperationId } from '../../api/contract/contract.ts'
 
 /** SHA-256, in hexadecimal, of the contract from which the validators were compiled. */
-export declare const CONTRATO_SHA256: string
+export declare const CONTRACT_SHA256: string
 /** Validators of JSON bodies, by operation. */
-export declare const CUERPOS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+export declare const BODY_VALIDATORS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
 /** Validators of path parameters, by operation. They take an object of all path parameters. */
-export declare const RUTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+export declare const PATH_VALIDATORS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
 /**
  * Validators of query parameters, by operation. They take an object of all query parameters and add the defaults. An
  * operation with a query parameter that is a list or a union has none.
  */
-export declare const CONSULTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+export declare const QUERY_VALIDATORS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
 /** Validators of the headers that an operation declares. They take the object of all headers from Node. */
-export declare const CABECERAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+export declare const HEADER_VALIDATORS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
 /** Validators of component schemas, by the name of the schema. */
-export declare const ESQUEMAS: Readonly<Record<${SCHEMA_NAMES.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
+export declare const SCHEMA_VALIDATORS: Readonly<Record<${SCHEMA_NAMES.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
 `
 
 /** Modules that Ajv's generated code requires, by their names in the output. */
@@ -103,13 +103,13 @@ export async function generateValidators() {
       return schema ? [[operacion.id, compileSchema(schema)] as const] : []
     })
   const tables = {
-    CUERPOS: operaciones
+    BODY_VALIDATORS: operaciones
       .filter(schemas.carriesJson)
       .map((operacion) => [operacion.id, deRef(schemas.bodyRef(operacion))] as const),
-    RUTAS: parameters('path'),
-    CONSULTAS: parameters('query'),
-    CABECERAS: parameters('header'),
-    ESQUEMAS: SCHEMA_NAMES.map((nombre) => [nombre, deRef(schemas.schemaRef(nombre))] as const),
+    PATH_VALIDATORS: parameters('path'),
+    QUERY_VALIDATORS: parameters('query'),
+    HEADER_VALIDATORS: parameters('header'),
+    SCHEMA_VALIDATORS: SCHEMA_NAMES.map((nombre) => [nombre, deRef(schemas.schemaRef(nombre))] as const),
   }
   await writeGenerated(
     'validators.mjs',
@@ -124,7 +124,7 @@ ${Object.keys(MODULES)
   // A bundler may have unwrapped the default export of the CommonJS module.
   .map((nombre) => `const ${nombre} = { default: ${nombre}DeAjv.default ?? ${nombre}DeAjv }`)
   .join('\n')}
-export const CONTRATO_SHA256 = '${hash('sha256', texto)}'
+export const CONTRACT_SHA256 = '${hash('sha256', texto)}'
 ${replaceRequires(standalone.default(ajv, exportedNames))}
 ${Object.entries(tables)
   .map(([nombre, entries]) => `export const ${nombre} = ${renderTable(entries)}`)

@@ -18,8 +18,8 @@ export function renderVocabulary(contract: JsonObject): string {
   }
   const motivos = Object.entries(de('Estado', 'x-motivos') as Record<string, JsonObject>)
   return [
-    declareConstant('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
-    declareConstant('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
+    declareConstant('STATE_MACHINE', de('Estado', 'x-transiciones')),
+    declareConstant('LOCATION_STATE_MACHINE', de('EstadoDeUbicacion', 'x-transiciones')),
     declareConstant('MOTIVOS', de('Estado', 'x-motivos')),
     declareConstant(
       'NOMBRES_DE_MOTIVOS',

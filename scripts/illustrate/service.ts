@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as esperar } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 
 /** Address of the service, and the keys and the courier's code that its first start creates. */
@@ -34,7 +34,7 @@ async function npmStart(DATA_DIR: string) {
   child.stdout.setEncoding('utf8').on('data', (texto) => {
     output += stripVTControlCharacters(texto)
   })
-  for (let i = 0; !output.includes('curl ') && i < 600 && child.exitCode === null; i++) await esperar(100)
+  for (let i = 0; !output.includes('curl ') && i < 600 && child.exitCode === null; i++) await sleep(100)
   if (!output.includes('curl ')) throw new Error(`the service did not start:\n${output}`)
   const exited = new Promise((resolve) => child.once('exit', resolve))
   const stop = () => {

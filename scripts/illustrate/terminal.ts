@@ -13,20 +13,24 @@ export function terminal(turns: { command: string; output: string }[]): string {
   const lines = turns.flatMap(({ command, output }) => {
     const typedLines = command
       .split('\n')
-      .map((linea, i) => ({ clase: 'orden', texto: `${i === 0 ? '$ ' : '  '}${linea}` }))
+      .map((linea, i) => ({ cssClass: 'orden', texto: `${i === 0 ? '$ ' : '  '}${linea}` }))
     // Lines are wrapped at the width of the terminal, as terminals do.
     const lineas = output
       .trimEnd()
       .split('\n')
       .flatMap((linea) => linea.match(FOLDS) ?? [''])
     const shownLines = lineas.length > OUTPUT_LINES ? [...lineas.slice(0, OUTPUT_LINES - 1), '…'] : lineas
-    return [...typedLines, ...shownLines.map((texto) => ({ clase: 'salida', texto })), { clase: 'salida', texto: '' }]
+    return [
+      ...typedLines,
+      ...shownLines.map((texto) => ({ cssClass: 'salida', texto })),
+      { cssClass: 'salida', texto: '' },
+    ]
   })
   const ancho = Math.ceil(COLUMNS * CHARACTER_WIDTH + 2 * PADDING)
   const alto = (lines.length - 1) * ALTO + 2 * PADDING
   const textElements = lines.map(
-    ({ clase, texto }, i) =>
-      `<text class="${clase}" x="${PADDING}" y="${PADDING + 14 + i * ALTO}">${escapeXml(truncate(texto))}</text>`,
+    ({ cssClass, texto }, i) =>
+      `<text class="${cssClass}" x="${PADDING}" y="${PADDING + 14 + i * ALTO}">${escapeXml(truncate(texto))}</text>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${ancho} ${alto}" width="${ancho}" height="${alto}" role="img">
 <title>npm start, the first request and its answer</title>

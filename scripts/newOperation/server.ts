@@ -70,7 +70,7 @@ export const ${id}: Handler<'${id}'> = async () => {
   tree.create(newOperacion.prueba, prueba(newOperacion))
   const de = documento === 'comercios' ? 'suya' : 'operar'
   const literalPath = literal(newOperacion, SCENES)
-  const scene = `  ${id}: async () => ya(${de}('${method.toUpperCase()}', ${literalPath}${hasBody ? ', {}' : ''})),\n`
+  const scene = `  ${id}: async () => toScene(${de}('${method.toUpperCase()}', ${literalPath}${hasBody ? ', {}' : ''})),\n`
   const section = documento === 'comercios' ? '  // Of couriers\n' : '  // Of merchants\n'
   tree.change('test/bitacora/operaciones.test.ts', section, (nextLine) => scene + nextLine)
 }

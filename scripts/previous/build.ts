@@ -21,13 +21,13 @@ export async function runIn(folder: string, program: string, ...args: string[]):
 
 /** Links the packages of this repository into a folder's `node_modules`, and `@guias/sdk` to the folder's own SDK. */
 export async function linkPackages(folder: string): Promise<void> {
-  const paquetes = join(folder, 'node_modules')
-  await mkdir(join(paquetes, '@guias'), { recursive: true })
+  const modulesFolder = join(folder, 'node_modules')
+  await mkdir(join(modulesFolder, '@guias'), { recursive: true })
   for (const nombre of await readdir(join(root, 'node_modules'))) {
     if (nombre === '@guias' || nombre === '.cache') continue
-    await symlink(join(root, 'node_modules', nombre), join(paquetes, nombre))
+    await symlink(join(root, 'node_modules', nombre), join(modulesFolder, nombre))
   }
-  await symlink('../../sdk', join(paquetes, '@guias/sdk'))
+  await symlink('../../sdk', join(modulesFolder, '@guias/sdk'))
 }
 
 /**

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 export const MIGRATIONS_PATH = 'prisma/migrations'
 
 /** Release from which installations upgrade. */
-export interface Base {
+export interface BaseVersion {
   /** Tag of the release. */
   tag: string
   commit: string
@@ -25,7 +25,7 @@ export interface Base {
  * @returns `missing`: reason in English why there is no upgrade to test
  * @throws if the migrations break an upgrade: one of the release was changed, or there is a second one before any release
  */
-export async function findBase(): Promise<Base | { missing: string }> {
+export async function findBase(): Promise<BaseVersion | { missing: string }> {
   const present = (await readdir(MIGRATIONS_PATH)).filter((name) => /^\d/.test(name)).sort()
   const [first, second] = present
   const tag = await etiquetaAnterior()
@@ -72,7 +72,7 @@ async function buildOnce(nombre: string, build: (folder: string) => Promise<void
  * Builds the tree of a commit and returns its folder. Later runs reuse the folder, in the system's temporary folder.
  * Each clone has a folder of its own, because the packages in it are links into the clone that built it.
  */
-export async function buildPrevious({ commit }: Pick<Base, 'commit'>): Promise<string> {
+export async function buildPrevious({ commit }: Pick<BaseVersion, 'commit'>): Promise<string> {
   const origen = hash('sha1', root + (await readFile(join(root, 'package-lock.json'), 'utf8')))
   return buildOnce(`guias-anterior-${commit.slice(0, 12)}-${origen.slice(0, 6)}`, (folder) =>
     buildVersion(commit, folder),

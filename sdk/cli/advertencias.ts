@@ -12,15 +12,15 @@ const formatSuggestion = (sugerencia: Advertencia['sugerencia']): string => {
 /**
  * Formats a warning of the service as one line: the field, the message and the suggested value, if any.
  *
- * @param dadas names of the options that the user gave; a field given as an option is shown as that option (`--lat`)
+ * @param givenOptions names of the options that the user gave; a field given as an option is shown as that option (`--lat`)
  */
-export const formatAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
-  [formatFailure({ campo: campo ?? '', mensaje }, dadas), sanitize(formatSuggestion(sugerencia))]
+export const formatAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, givenOptions?: readonly string[]) =>
+  [formatFailure({ campo: campo ?? '', mensaje }, givenOptions), sanitize(formatSuggestion(sugerencia))]
     .filter(Boolean)
     .join(' ')
 
-/** Prints the warnings of a guide, a line each. @param dadas names of the options that the user gave */
-export function notifyAdvertencias(advertencias: readonly Advertencia[], dadas?: readonly string[]): void {
+/** Prints the warnings of a guide, a line each. @param givenOptions names of the options that the user gave */
+export function notifyAdvertencias(advertencias: readonly Advertencia[], givenOptions?: readonly string[]): void {
   for (const advertencia of advertencias)
-    notify(`${paintNotice('yellow', 'Revise')} ${formatAdvertencia(advertencia, dadas)}`)
+    notify(`${paintNotice('yellow', 'Revise')} ${formatAdvertencia(advertencia, givenOptions)}`)
 }

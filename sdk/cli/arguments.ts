@@ -95,11 +95,11 @@ export function findClosestWord(word: string, words: readonly string[]): string 
 function levenshteinDistance(a: string, b: string): number {
   let anterior = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
-    const fila = [i]
+    const row = [i]
     for (let j = 1; j <= b.length; j++) {
-      fila.push(Math.min(fila[j - 1]! + 1, anterior[j]! + 1, anterior[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+      row.push(Math.min(row[j - 1]! + 1, anterior[j]! + 1, anterior[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
     }
-    anterior = fila
+    anterior = row
   }
   return anterior[b.length]!
 }

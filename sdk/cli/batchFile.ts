@@ -29,7 +29,7 @@ const MAX_JSON = 64 * 1024 * 1024
  * Guide read from a batch file, with its row number under {@link ROW_NUMBER}, and the texts of a CSV under {@link VALUES}. A
  * row with {@link FAILURES} has no guide to send, only its reference.
  */
-export type GuiaRow = GuiaParaCrear & {
+export type BatchEntry = GuiaParaCrear & {
   [ROW_NUMBER]: number
   [VALUES]?: readonly string[]
   [FAILURES]?: readonly FallaDeFila[]
@@ -41,11 +41,11 @@ export const FAILURES = Symbol('fallas')
 
 export interface Origen {
   /** Rows, read once. The file was read before, so that an error in a late row stops the batch before its first guide. */
-  rows: AsyncIterable<GuiaRow>
+  rows: AsyncIterable<BatchEntry>
   /** Titles of the columns of a CSV; empty for JSON. */
   columns: readonly string[]
   /** Separator of a CSV, for the results too. */
-  separador: string
+  separator: string
   recogida?: Recogida | undefined
   /** Returns the bytes of the file read so far. For JSON, an estimate from the guides taken so far. */
   countReadBytes(): number
@@ -89,10 +89,10 @@ export async function openLote(archivo: string, context: Context): Promise<Orige
 
 const BATCH_REMEDIES: SheetRemedies = {
   columns: 'Cambie sus nombres, diga qué campo son con --columnas, o pase --ignorar-otras.',
-  codificacion: ', o pase --codificacion windows-1252 si viene de Excel',
+  encoding: ', o pase --codificacion windows-1252 si viene de Excel',
 }
 
-const NO_COLUMNS = { columns: [], separador: ',' }
+const NO_COLUMNS = { columns: [], separator: ',' }
 
 function openJsonl(archivo: string): Origen {
   let readByteCount = 0
@@ -112,8 +112,8 @@ async function createCsvOpener(archivo: string, context: Context): Promise<() =>
   return async () => {
     const bytes = createReadStream(archivo, { highWaterMark: READ_CHUNK_BYTES })
     try {
-      const { columnas: columns, separador, filas: rows } = await leerHoja(bytes, opciones)
-      return { rows: readGuiaRows(rows, archivo), columns, separador, countReadBytes: () => bytes.bytesRead }
+      const { columnas: columns, separador: separator, filas: rows } = await leerHoja(bytes, opciones)
+      return { rows: readGuiaRows(rows, archivo), columns, separator, countReadBytes: () => bytes.bytesRead }
     } catch (error) {
       throw explainSheet(error, archivo, BATCH_REMEDIES)
     }
@@ -184,14 +184,14 @@ async function openJson(archivo: string): Promise<Origen> {
 
 async function* deJsonl(chunks: AsyncIterable<string>, archivo: string, onRead: (bytes: number) => void) {
   let remainder = ''
-  let fila = 0
+  let lineNumber = 0
   const leer = (linea: string) => {
-    fila++
+    lineNumber++
     if (linea.trim() === '') return []
     try {
-      return [withRowNumber(JSON.parse(linea.replace(/^\uFEFF/, '')), fila)]
+      return [withRowNumber(JSON.parse(linea.replace(/^\uFEFF/, '')), lineNumber)]
     } catch (error) {
-      throw new UsageError(`${archivo}, línea ${fila}: no es JSON: ${(error as Error).message}`)
+      throw new UsageError(`${archivo}, línea ${lineNumber}: no es JSON: ${(error as Error).message}`)
     }
   }
   for await (const chunk of chunks) {
@@ -199,13 +199,13 @@ async function* deJsonl(chunks: AsyncIterable<string>, archivo: string, onRead: 
     const lineas = (remainder + chunk).split('\n')
     remainder = lineas.pop() ?? ''
     if (remainder.length > MAX_LINE)
-      throw new UsageError(`${archivo}, línea ${fila + lineas.length + 1}: pasa de ${MAX_LINE} letras.`)
+      throw new UsageError(`${archivo}, línea ${lineNumber + lineas.length + 1}: pasa de ${MAX_LINE} letras.`)
     for (const linea of lineas) yield* leer(linea)
   }
   yield* leer(remainder)
 }
 
-const withRowNumber = (guia: unknown, fila: number): GuiaRow =>
+const withRowNumber = (guia: unknown, rowNumber: number): BatchEntry =>
   typeof guia === 'object' && guia !== null
-    ? Object.assign(guia as GuiaParaCrear, { [ROW_NUMBER]: fila })
-    : ({ valor: guia, [ROW_NUMBER]: fila } as unknown as GuiaRow)
+    ? Object.assign(guia as GuiaParaCrear, { [ROW_NUMBER]: rowNumber })
+    : ({ valor: guia, [ROW_NUMBER]: rowNumber } as unknown as BatchEntry)

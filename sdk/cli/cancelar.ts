@@ -20,8 +20,8 @@ falta --si. Cancelar una ya cancelada no cambia nada.`,
     const codigos = await readCodes(context)
     const [firstCode = ''] = codigos
     const { guias } = context.api()
-    const que = codigos.length === 1 ? `la guía ${sanitize(firstCode)}` : `${codigos.length} guías`
-    if (!(await askToConfirm(`¿Cancelar ${que}? No se puede deshacer.`, context.isSet('si'), signal))) {
+    const guiasText = codigos.length === 1 ? `la guía ${sanitize(firstCode)}` : `${codigos.length} guías`
+    if (!(await askToConfirm(`¿Cancelar ${guiasText}? No se puede deshacer.`, context.isSet('si'), signal))) {
       notify('No se canceló nada.')
       return EXIT_CODE.interrupted
     }

@@ -85,10 +85,11 @@ export async function openTable(bytes: Uint8Array, archivo: string): Promise<Tab
     throw explainSheet(error, describeInput(archivo))
   }
   // Excel saves a table that it changed in windows-1252.
-  const codificacion = isUtf8(bytes) ? 'utf-8' : 'windows-1252'
-  const { filas: rows, ...table } = await leerTabla(bytes, { codificacion, reconocible: ['guia', CODE_PATTERN] }).catch(
-    throwExplained,
-  )
+  const encoding = isUtf8(bytes) ? 'utf-8' : 'windows-1252'
+  const { filas: rows, ...table } = await leerTabla(bytes, {
+    codificacion: encoding,
+    reconocible: ['guia', CODE_PATTERN],
+  }).catch(throwExplained)
   const explainedRows = async function* () {
     try {
       yield* rows
@@ -117,10 +118,10 @@ async function deBytes(bytes: Uint8Array, archivo: string): Promise<string[]> {
 
 function deJson(texto: string): string[] {
   try {
-    const leido: unknown = texto.trimStart().startsWith('[')
+    const parsed: unknown = texto.trimStart().startsWith('[')
       ? JSON.parse(texto)
       : texto.split('\n').flatMap((linea) => (linea.trim() ? [JSON.parse(linea)] : []))
-    return (leido as unknown[]).map((element) =>
+    return (parsed as unknown[]).map((element) =>
       String(typeof element === 'object' ? ((element as { guia?: unknown })?.guia ?? '') : element),
     )
   } catch (error) {

@@ -27,7 +27,7 @@ export interface Context {
   cuenta(): string
   positionals: string[]
   /** Names of the command's own options that were given. */
-  dadas: readonly string[]
+  givenOptions: readonly string[]
   /**
    * Text of an option; undefined if not given. Values outside the vocabulary `T` are not refused here; the service
    * refuses them with its own message.

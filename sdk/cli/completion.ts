@@ -114,11 +114,11 @@ function renderZsh(positions: readonly CompletionPosition[]): string {
   // In zsh's `_arguments`, colons and brackets are syntax and must be escaped.
   const escapeSyntax = (texto: string) => texto.replace(/[[\]:\\]/g, '\\$&')
   const formatOption = ([nombre, option]: readonly [string, Option]) => {
-    const que = option.values
+    const valueSpec = option.values
       ? `:valor:${option.multiple ? `_sequence compadd - ${joinValues(option)}` : `(${joinValues(option)})`}`
       : `:valor:${takesFile(option) ? '_files' : ' '}`
     return quote(
-      `${option.multiple ? '*' : ''}--${nombre}${option.valor ? '=' : ''}[${escapeSyntax(option.dice)}]${option.valor ? que : ''}`,
+      `${option.multiple ? '*' : ''}--${nombre}${option.valor ? '=' : ''}[${escapeSyntax(option.dice)}]${option.valor ? valueSpec : ''}`,
     )
   }
   const cases = positions.map(({ path, commands, opciones, complete }) => {
@@ -165,8 +165,14 @@ function renderFish(positions: readonly CompletionPosition[]): string {
       ...opciones.map(([nombre, option]) => {
         const { valor, values, dice, multiple } = option
         const candidates = multiple ? `(__fish_append , ${joinValues(option)})` : joinValues(option)
-        const que = values ? ` -x -a ${quote(candidates)}` : valor === '<ruta>' ? ' -r -F' : valor ? ' -x' : ' -f'
-        return `complete -c guias ${donde} -l ${nombre}${que} -d ${quote(dice)}`
+        const valueFlags = values
+          ? ` -x -a ${quote(candidates)}`
+          : valor === '<ruta>'
+            ? ' -r -F'
+            : valor
+              ? ' -x'
+              : ' -f'
+        return `complete -c guias ${donde} -l ${nombre}${valueFlags} -d ${quote(dice)}`
       }),
       ...(Array.isArray(complete) ? [`complete -c guias ${donde} -f -a ${quote(complete.join(' '))}`] : []),
       ...(complete === 'archivo' ? [`complete -c guias ${donde} -F`] : []),

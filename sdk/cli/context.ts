@@ -9,7 +9,7 @@ import { describeError, whyAway } from './errors.ts'
 import { notify, sanitize } from './terminal.ts'
 
 /** Builds the context of a command: its arguments and options, the client and the signal. */
-export function createContext(values: OptionValues, positionals: string[], dadas: readonly string[]): Context {
+export function createContext(values: OptionValues, positionals: string[], givenOptions: readonly string[]): Context {
   const texto = <T extends string>(option: string) => values[option] as T | undefined
   const llave = () => leerLlave(texto('llave-archivo'))
   const direccion = leerDireccion(values)
@@ -18,13 +18,13 @@ export function createContext(values: OptionValues, positionals: string[], dadas
     api: () => openClient(llave(), url, de, values.json === true),
     cuenta: () => createHash('sha256').update(`${url} ${llave()}`).digest('hex').slice(0, 16),
     positionals,
-    dadas,
+    givenOptions,
     texto,
     texts: <T extends string>(option: string) =>
       (values[option] as string[] | undefined)?.flatMap((entry) => entry.split(',').map((parte) => parte.trim() as T)),
     isSet: (option) => values[option] === true,
     json: values.json === true,
-    describeError: (error) => describeError(error, { direccion, dadas }),
+    describeError: (error) => describeError(error, { direccion, givenOptions }),
     whyAway: (error) => whyAway(error, direccion),
     signal: createInterruptSignal(),
   }

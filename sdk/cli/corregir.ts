@@ -61,7 +61,7 @@ la misma corrección no cambia nada.`,
     if (context.json) printLine(JSON.stringify(guia))
     else {
       printLine(`${paint('strong', sanitize(guia.guia))}  ${sanitize(guia.estado)}, secuencia ${guia.secuencia}`)
-      notifyAdvertencias(guia.advertencias, context.dadas)
+      notifyAdvertencias(guia.advertencias, context.givenOptions)
     }
     return EXIT_CODE.bien
   },

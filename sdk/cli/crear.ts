@@ -33,9 +33,11 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
   async run(context) {
     const [archivo] = context.positionals
     // `--pais` and `--estricto` also apply to a guide that is read from a file.
-    const dadas = context.dadas.filter((option) => option !== 'pais' && option !== 'estricto')
-    if (archivo !== undefined && dadas.length > 0) {
-      throw new UsageError(`La guía viene de ${archivo} o de las opciones, no de ambos: quite --${dadas[0]}.`)
+    const givenGuiaOptions = context.givenOptions.filter((option) => option !== 'pais' && option !== 'estricto')
+    if (archivo !== undefined && givenGuiaOptions.length > 0) {
+      throw new UsageError(
+        `La guía viene de ${archivo} o de las opciones, no de ambos: quite --${givenGuiaOptions[0]}.`,
+      )
     }
     const pais = context.texto('pais')
     const estricto = context.isSet('estricto') ? { estricto: true } : {}
@@ -52,7 +54,7 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
       printLine(
         `${paint('strong', sanitize(datos.guia))}  ${sanitize(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
       )
-      notifyAdvertencias(advertencias, context.dadas)
+      notifyAdvertencias(advertencias, context.givenOptions)
     }
     // A guide that already ended counts as refused, because nothing will be delivered.
     return advertencias.length < datos.advertencias.length ? EXIT_CODE.rechazo : EXIT_CODE.bien

@@ -50,7 +50,7 @@ datos que se dan. Vale la primera decisión.`,
     } as ReintentoDeGuia
     const guia = await context.api().guias.reintentar(codigo, retryRequest, { signal: context.signal })
     printGuia(context, guia)
-    if (!context.json) notifyAdvertencias(guia.advertencias, context.dadas)
+    if (!context.json) notifyAdvertencias(guia.advertencias, context.givenOptions)
     return EXIT_CODE.bien
   },
 }
@@ -78,8 +78,8 @@ lectura. En una terminal pregunta antes; fuera de ella hace falta --si.`,
     const razon = context.texto('razon')
     if (razon === undefined) throw new UsageError("Falta --razon, por ejemplo --razon 'El cliente ya no lo quiere'.")
     const codigos = await readCodes(context)
-    const que = codigos.length === 1 ? `la guía ${sanitize(codigos[0]!)}` : `${codigos.length} guías`
-    if (!(await askToConfirm(`¿Devolver ${que}?`, context.isSet('si'), signal))) {
+    const guiasText = codigos.length === 1 ? `la guía ${sanitize(codigos[0]!)}` : `${codigos.length} guías`
+    if (!(await askToConfirm(`¿Devolver ${guiasText}?`, context.isSet('si'), signal))) {
       notify('No se devolvió nada.')
       return EXIT_CODE.interrupted
     }

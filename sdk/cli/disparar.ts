@@ -18,18 +18,18 @@ const PATHS_TO_STATE: Record<string, Paso[]> = {
   extraviado: ['recolectado', 'extraviado'],
   cancelado: ['cancelado'],
 }
-export const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
+export const UBICACION_ESTADOS = ['solicitada', 'confirmada', 'vencida', 'fallida']
 /** States of a guide, as in the contract. */
 export const ESTADOS = Object.keys(PATHS_TO_STATE)
 /** Choices of the recipient after a failed attempt, each with the fields that the service requires. */
-const DECISIONES: Record<DecisionSimulada['eleccion'], Omit<DecisionSimulada, 'eleccion'>> = {
+const FIELDS_BY_CHOICE: Record<DecisionSimulada['eleccion'], Omit<DecisionSimulada, 'eleccion'>> = {
   otro_dia: {},
   otro_lugar: { lugar: { lat: 14.63077, lng: -90.60711 } },
   vecino: { vecino: { nombre: 'Vecino de prueba' } },
   rechazo: {},
   ninguna: {},
 }
-const CHOICES = Object.keys(DECISIONES)
+const CHOICES = Object.keys(FIELDS_BY_CHOICE)
 /** States from which a guide is brought to a failed attempt before the recipient decides. */
 const STATES_BEFORE_INTENTO: readonly string[] = ['aceptado', 'recolectado', 'en_ruta']
 const isChoice = (texto: string): texto is DecisionSimulada['eleccion'] => CHOICES.includes(texto)
@@ -50,7 +50,7 @@ Eventos:
       ${ESTADOS.slice(0, 6).join(', ')},
       ${ESTADOS.slice(6).join(', ')}
   ubicacion.<estado>:
-      ${UBICACIONES.join(', ')}
+      ${UBICACION_ESTADOS.join(', ')}
   decision.<elección>, del destinatario tras un intento fallido
   (ninguna: vence el plazo):
       ${CHOICES.join(', ')}
@@ -69,7 +69,7 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
   positionals: [1, 1],
   complete: [
     ...ESTADOS.map((estado) => `guia.${estado}`),
-    ...UBICACIONES.map((estado) => `ubicacion.${estado}`),
+    ...UBICACION_ESTADOS.map((estado) => `ubicacion.${estado}`),
     ...CHOICES.map((eleccion) => `decision.${eleccion}`),
   ],
   async run(context) {
@@ -78,7 +78,7 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
     const ubicacion = evento.startsWith('ubicacion.') ? evento.slice('ubicacion.'.length) : undefined
     const eleccion = evento.replace(/^decision\./, '')
     const decide = eleccion !== evento && isChoice(eleccion)
-    if (!decide && (ubicacion === undefined ? !PATHS_TO_STATE[estado] : !UBICACIONES.includes(ubicacion))) {
+    if (!decide && (ubicacion === undefined ? !PATHS_TO_STATE[estado] : !UBICACION_ESTADOS.includes(ubicacion))) {
       const remedy = evento.startsWith('webhook.') ? 'guias webhooks probar envía el suyo' : 'vea guias disparar --help'
       throw new UsageError(`No sé provocar «${evento}»: ${remedy}.`)
     }
@@ -155,7 +155,7 @@ async function decideAsDestinatario(
   const [fecha, vecino] = [context.texto('fecha'), context.texto('vecino')]
   return api.simulador.decidir(guia.guia, {
     eleccion,
-    ...DECISIONES[eleccion],
+    ...FIELDS_BY_CHOICE[eleccion],
     ...(fecha === undefined ? {} : { fecha }),
     ...(vecino === undefined ? {} : { vecino: { nombre: vecino } }),
   })

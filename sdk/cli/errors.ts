@@ -24,20 +24,20 @@ export interface RunSettings {
   json: boolean
   direccion: Direccion | undefined
   /** Names of the command's own options that were given. */
-  dadas: readonly string[]
+  givenOptions: readonly string[]
 }
 
 /**
  * Converts a JSON pointer to the name that the user typed: the option if it was given (`--recogida-lat`), else the path
  * with dots (`recogida.lat`).
  */
-export function nameField(campo: string, dadas: readonly string[] = []): string {
+export function nameField(campo: string, givenOptions: readonly string[] = []): string {
   const parts = campo.replace(/^\//, '').split('/').filter(Boolean)
   const option = parts
     .filter((current) => !/^\d+$/.test(current))
     .join('-')
     .replaceAll('_', '-')
-  return dadas.includes(option) ? `--${option}` : parts.join('.')
+  return givenOptions.includes(option) ? `--${option}` : parts.join('.')
 }
 
 /**
@@ -65,17 +65,20 @@ function explainNoConnection(error: unknown): string {
     codigo = String((current as { code?: unknown }).code ?? '') || codigo
   }
   if (lastMessage === 'bad port') return 'ese puerto no se usa para la web'
-  const que = CONNECTION_FAILURES[codigo] ?? (/CERT|UNABLE_TO/.test(codigo) ? 'su certificado no vale' : lastMessage)
-  return codigo ? `${que} (${codigo})` : que
+  const reason = CONNECTION_FAILURES[codigo] ?? (/CERT|UNABLE_TO/.test(codigo) ? 'su certificado no vale' : lastMessage)
+  return codigo ? `${reason} (${codigo})` : reason
 }
 
 const SAFE_TO_REPEAT =
   'Pudo haber recibido lo último que se le pidió; consultar, cancelar y crear con --external-ref se puede repetir.'
 
 /** Returns the message of an error, in Spanish and for a person at a terminal. */
-export function describeError(error: unknown, { direccion, dadas }: Pick<RunSettings, 'direccion' | 'dadas'>): string {
+export function describeError(
+  error: unknown,
+  { direccion, givenOptions }: Pick<RunSettings, 'direccion' | 'givenOptions'>,
+): string {
   if (error instanceof ErrorAbortado) return 'Interrumpido.'
-  if (error instanceof ErrorApi) return describeRefusal(error, dadas)
+  if (error instanceof ErrorApi) return describeRefusal(error, givenOptions)
   const url = direccion?.url ?? ''
   const revise = direccion?.de ? `Revise ${direccion.de}` : 'Diga dónde está con --url o la variable GUIAS_URL'
   if (error instanceof ErrorTiempo) return `${url} no contestó a tiempo. ${SAFE_TO_REPEAT}`
@@ -85,11 +88,11 @@ export function describeError(error: unknown, { direccion, dadas }: Pick<RunSett
   }
   if (error instanceof ErrorRespuesta) {
     const { status, texto } = error
-    const que = /^\s*</.test(texto)
+    const bodyDescription = /^\s*</.test(texto)
       ? 'es una página web, como la de un proxy,'
       : `«${sanitize(texto.slice(0, 60)).trim()}»`
     const retryAdvice = esperar(error.esperarSegundos)
-    return `Lo que contestó ${url} (${status}) ${texto ? que : 'vino vacío'} y no es del servicio de guías. ${status >= 500 || status === 429 ? `${retryAdvice} Si insiste, revise` : 'Revise'} ${direccion?.de ?? '--url'} y si hay un proxy en medio.`
+    return `Lo que contestó ${url} (${status}) ${texto ? bodyDescription : 'vino vacío'} y no es del servicio de guías. ${status >= 500 || status === 429 ? `${retryAdvice} Si insiste, revise` : 'Revise'} ${direccion?.de ?? '--url'} y si hay un proxy en medio.`
   }
   const { code, syscall, path } = error as NodeJS.ErrnoException
   if (code && syscall) return `${path ?? syscall}: ${explainSystemError(error)}.`
@@ -110,7 +113,7 @@ export function whyAway(error: unknown, direccion: Direccion): string {
 const esperar = (segundos: number | null) =>
   segundos === null ? 'Repita la orden en un momento.' : `Repita la orden en ${segundos} s.`
 
-function describeRefusal(error: ErrorApi, dadas: readonly string[]): string {
+function describeRefusal(error: ErrorApi, givenOptions: readonly string[]): string {
   const { codigo, idSolicitud, problema } = error
   // The message of this fault names `cursor_siguiente`, a field of the response that the user of the terminal does not
   // see.
@@ -118,16 +121,16 @@ function describeRefusal(error: ErrorApi, dadas: readonly string[]): string {
   const datos = [`codigo: ${codigo}`, ...(idSolicitud ? [`id_solicitud: ${idSolicitud}`] : [])].join(', ')
   const omittedCount = problema.errores_omitidos ?? 0
   return [
-    `${sanitize(que(error))} (${sanitize(datos)})`,
-    ...errores.map((falla) => `  ${formatFailure(falla, dadas)}`),
+    `${sanitize(summarizeRefusal(error))} (${sanitize(datos)})`,
+    ...errores.map((falla) => `  ${formatFailure(falla, givenOptions)}`),
     ...(omittedCount > 0 ? [`  … y ${omittedCount} más`] : []),
   ].join('\n')
 }
 
-export const formatFailure = ({ campo, mensaje }: Pick<Falla, 'campo' | 'mensaje'>, dadas?: readonly string[]) =>
-  sanitize([nameField(campo, dadas), mensaje].filter(Boolean).join(': '))
+export const formatFailure = ({ campo, mensaje }: Pick<Falla, 'campo' | 'mensaje'>, givenOptions?: readonly string[]) =>
+  sanitize([nameField(campo, givenOptions), mensaje].filter(Boolean).join(': '))
 
-function que(error: ErrorApi): string {
+function summarizeRefusal(error: ErrorApi): string {
   const { problema } = error
   const serviceMessage = problema.mensaje || problema.titulo || 'El servicio no lo aceptó.'
   if (error instanceof ErrorNoAutenticado) {

@@ -50,7 +50,7 @@ en un webhook es la de entonces.`,
   async run(context) {
     const { signal } = context
     const destino = leerDestino(context.texto('reenviar'))
-    const intervalo = numero(context, 'intervalo', 1, 0.05) * 1000
+    const intervalMs = numero(context, 'intervalo', 1, 0.05) * 1000
     const reintentos = numero(context, 'reintentos', 4, 0)
     const desde = parseFrom(context.texto('desde'))
     const tipo: FiltrosDelFlujo['tipo'] = context.texts('tipos')
@@ -68,7 +68,7 @@ en un webhook es la de entonces.`,
     while (!signal.aborted) {
       try {
         if (fromEnd) {
-          cursor = await alFinal(api, signal)
+          cursor = await readEndCursor(api, signal)
           patience.end()
         }
         fromEnd = false
@@ -82,7 +82,7 @@ en un webhook es la de entonces.`,
           cursor = pagina.cursor_siguiente
           saveCursor(archivo, cursor)
         }
-        if (pagina.datos.length === 0) await sleepUntilAborted(intervalo, signal)
+        if (pagina.datos.length === 0) await sleepUntilAborted(intervalMs, signal)
       } catch (error) {
         if (error instanceof ErrorAbortado) break
         if (error instanceof ErrorParametro && error.codigo === 'cursor_invalido' && cursor !== undefined) {
@@ -122,13 +122,16 @@ async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos
   })
   for (let intento = 1; ; intento++) {
     const startedAt = performance.now()
-    const { status, que } = await send(destino, cuerpo, evento.id, secreto, signal)
+    const { status, failureReason } = await send(destino, cuerpo, evento.id, secreto, signal)
     if (signal.aborted) throw new ErrorAbortado('abortada')
     const ms = Math.round(performance.now() - startedAt)
     const bien = status >= 200 && status < 300
     if (json)
       printLine(JSON.stringify({ id: evento.id, tipo: evento.tipo, guia: evento.guia, intento, status, ok: bien, ms }))
-    else printLine(`${titulo}  → ${paint(bien ? 'green' : 'red', status ? String(status) : sanitize(que))} (${ms} ms)`)
+    else
+      printLine(
+        `${titulo}  → ${paint(bien ? 'green' : 'red', status ? String(status) : sanitize(failureReason))} (${ms} ms)`,
+      )
     if (bien) return
     if (intento > reintentos) {
       notify(
@@ -142,7 +145,7 @@ async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos
 
 /**
  * Sends an event as the service sends a webhook: a new signature each time, no redirects, a timeout of 15 s. `status`
- * is 0 if the server does not answer, and `que` says why.
+ * is 0 if the server does not answer, and `failureReason` says why.
  */
 async function send(destino: string, cuerpo: string, id: string, secreto: string, signal: AbortSignal) {
   try {
@@ -154,12 +157,12 @@ async function send(destino: string, cuerpo: string, id: string, secreto: string
       signal: AbortSignal.any([signal, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]),
     })
     await respuesta.arrayBuffer()
-    return { status: respuesta.status, que: '' }
+    return { status: respuesta.status, failureReason: '' }
   } catch (error) {
     const { message, cause } = error as Error
     return {
       status: 0,
-      que: cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message,
+      failureReason: cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message,
     }
   }
 }
@@ -222,5 +225,5 @@ function saveCursor(archivo: string, cursor: string) {
   }
 }
 
-const alFinal = async (api: Guias, signal: AbortSignal) =>
+const readEndCursor = async (api: Guias, signal: AbortSignal) =>
   (await api.eventos.listar({ desde: 'ahora', limite: 1 }, { signal })).cursor_siguiente

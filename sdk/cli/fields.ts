@@ -55,6 +55,6 @@ export const buildCountryOption = (qualifier: string): Option => ({
 export function setTelefono<G extends GuiaParaCrear>(guia: G, pais: string | undefined): G {
   const { telefono } = guia as { telefono?: unknown }
   if (pais === undefined || typeof telefono !== 'string') return guia
-  const leido = leerTelefono(telefono, guia.pais ?? pais)
-  return 'error' in leido ? { ...guia, pais: guia.pais ?? pais } : { ...guia, telefono: leido.e164 }
+  const reading = leerTelefono(telefono, guia.pais ?? pais)
+  return 'error' in reading ? { ...guia, pais: guia.pais ?? pais } : { ...guia, telefono: reading.e164 }
 }

@@ -12,9 +12,9 @@ import { sleepUntilAborted, UsageError } from './command.ts'
 export function requireFreePaths(paths: readonly string[], forzar: boolean, remedy: string) {
   const existing = forzar ? [] : paths.filter((path) => existsSync(path))
   if (existing.length === 0) return
-  const que =
+  const conflictText =
     existing.length === 1 ? `${existing[0]} ya existe` : `${existing[0]} y otros ${existing.length - 1} ya existen`
-  throw new UsageError(`${que}: ${remedy}, o reemplace lo que hay con --forzar.`)
+  throw new UsageError(`${conflictText}: ${remedy}, o reemplace lo que hay con --forzar.`)
 }
 
 /**
@@ -73,13 +73,13 @@ const DOWNLOAD_TIMEOUT_MS = 120_000
  * @throws ErrorDeDescarga if the file cannot be downloaded
  * @throws ErrorAbortado if `signal` is aborted
  */
-export async function download(url: string, que: string, signal: AbortSignal): Promise<Buffer> {
+export async function download(url: string, fileLabel: string, signal: AbortSignal): Promise<Buffer> {
   for (let intento = 1; ; intento++) {
     const { bytes, falla, delay } = await downloadOnce(url, 1000 * 2 ** intento, signal)
     if (signal.aborted) throw new ErrorAbortado('Interrumpido.')
     if (bytes) return bytes
     if (delay === undefined || delay > MAX_DELAY_MS || intento === INTENTOS) {
-      throw new DownloadError(`No se pudo descargar ${que} de ${new URL(url).origin}: ${falla}. Repita la orden.`)
+      throw new DownloadError(`No se pudo descargar ${fileLabel} de ${new URL(url).origin}: ${falla}. Repita la orden.`)
     }
     await sleepUntilAborted(delay, signal)
   }
@@ -102,7 +102,7 @@ async function downloadOnce(url: string, retryPauseMs: number, signal: AbortSign
     }
   } catch (error) {
     const { message, cause } = error as Error
-    const que = cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message
-    return { falla: que, delay: retryPauseMs }
+    const reason = cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message
+    return { falla: reason, delay: retryPauseMs }
   }
 }

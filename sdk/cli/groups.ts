@@ -23,17 +23,17 @@ export class MessageGroups {
    *
    * @param category key of equal messages, also when their texts differ in a value
    */
-  record(category: string, texto: string, fila: number) {
+  record(category: string, texto: string, rowNumber: number) {
     const categoryGroup = this.#categories.get(category) ?? {
       total: 0,
       rows: [],
       texts: new Map<string, MessageGroup>(),
     }
     this.#categories.set(category, categoryGroup)
-    countRow(categoryGroup, fila)
+    countRow(categoryGroup, rowNumber)
     const group = categoryGroup.texts.get(texto) ?? { total: 0, rows: [] }
     if (categoryGroup.texts.size <= MAX_TEXTS) categoryGroup.texts.set(texto, group)
-    countRow(group, fila)
+    countRow(group, rowNumber)
   }
 
   /** Returns one line per group, largest group first: «327 filas: falta telefono (filas 2, 5, 9…)». */
@@ -49,9 +49,9 @@ export class MessageGroups {
   }
 }
 
-function countRow(group: MessageGroup, fila: number) {
+function countRow(group: MessageGroup, rowNumber: number) {
   group.total++
-  if (group.rows.length < MAX_ROWS) group.rows.push(fila)
+  if (group.rows.length < MAX_ROWS) group.rows.push(rowNumber)
 }
 
 function formatGroup({ texto, total, rows }: MessageGroup & { texto: string }): string {

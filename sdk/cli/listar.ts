@@ -1,7 +1,7 @@
 import type { EstadoDeDecision, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
 import { type CliCommand, EXIT_CODE, readInstantOption, UsageError } from './command.ts'
-import { ESTADOS, UBICACIONES } from './disparar.ts'
+import { ESTADOS, UBICACION_ESTADOS } from './disparar.ts'
 import { LIST_OPTIONS, type ListDescription, showList } from './table.ts'
 import { hora, toneOfState } from './terminal.ts'
 
@@ -82,7 +82,7 @@ hora de cada una es la de su destino.`,
     ubicacion: {
       valor: '<estado>',
       dice: 'solo con la ubicación en ese estado; varios, separados por comas',
-      values: UBICACIONES,
+      values: UBICACION_ESTADOS,
       multiple: true,
     },
     decision: {

@@ -12,7 +12,7 @@ import {
 import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
 import { isOfEndedGuide } from '../src/endedGuide.ts'
 import { formatAdvertencia } from './advertencias.ts'
-import { FAILURES, type GuiaRow, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from './batchFile.ts'
+import { type BatchEntry, FAILURES, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from './batchFile.ts'
 import { explainSystemError } from './cause.ts'
 import { type CliCommand, type Context, EXIT_CODE, readIntegerOption, UsageError } from './command.ts'
 import { formatFailure, nameField } from './errors.ts'
@@ -83,7 +83,7 @@ como canal=web; tienda=12).`,
   async run(context) {
     const [archivo = ''] = context.positionals
     const bytes = readFileSize(archivo)
-    const concurrencia = readIntegerOption(context, 'concurrencia', 2, 1)
+    const concurrency = readIntegerOption(context, 'concurrencia', 2, 1)
     const api = context.api()
     const origen = await openLote(archivo, context)
     const progress = createProgress(context.json)
@@ -91,7 +91,7 @@ como canal=web; tienda=12).`,
       recogida: leerRecogida((campo) => context.texto(optionNameOf(campo))) ?? origen.recogida,
       ...(context.isSet('estricto') ? { estricto: true } : {}),
       aGuia: requireUndamaged,
-      concurrencia,
+      concurrencia: concurrency,
       signal: context.signal,
       reintentos: MAX_RETRIES,
       alAvanzar: (ahora) => progress.show(origen.countReadBytes() / bytes, countDone(ahora), formatCounts(ahora)),
@@ -144,7 +144,7 @@ const isErrorOfAllGuias = (error: unknown) => error instanceof ErrorNoAutenticad
  * @returns the reason why the batch stopped early; undefined if it is complete
  * @throws an error that every other guide would get too
  */
-async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<GuiaRow>>, resultados: ResultsFile) {
+async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<BatchEntry>>, resultados: ResultsFile) {
   let consecutiveFailures = 0
   try {
     for await (const resultado of creation) {
@@ -164,13 +164,13 @@ async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<GuiaRow>>, re
  * Gives each row without a reference the reference `<prefix>-<row number>`, and converts phone numbers to E.164. The
  * row number stays the same when the merchant corrects the row.
  */
-async function* prepareRows(rows: AsyncIterable<GuiaRow>, context: Context) {
+async function* prepareRows(rows: AsyncIterable<BatchEntry>, context: Context) {
   const prefix = context.texto('referencias')
   const departamento = context.texto('departamento')
-  for await (const fila of rows) {
-    if (prefix !== undefined && !fila.external_ref) fila.external_ref = `${prefix}-${fila[ROW_NUMBER]}`
-    if (departamento !== undefined && !fila.departamento) fila.departamento = departamento
-    yield setTelefono(fila, context.texto('pais'))
+  for await (const row of rows) {
+    if (prefix !== undefined && !row.external_ref) row.external_ref = `${prefix}-${row[ROW_NUMBER]}`
+    if (departamento !== undefined && !row.departamento) row.departamento = departamento
+    yield setTelefono(row, context.texto('pais'))
   }
 }
 
@@ -185,9 +185,9 @@ class RowError extends Error {
   }
 }
 
-function requireUndamaged(fila: GuiaRow): GuiaRow {
-  if (fila[FAILURES]) throw new RowError(fila[FAILURES])
-  return fila
+function requireUndamaged(row: BatchEntry): BatchEntry {
+  if (row[FAILURES]) throw new RowError(row[FAILURES])
+  return row
 }
 
 const RESULTS_HEADER = ['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'error', 'detalle', 'advertencias']
@@ -210,19 +210,19 @@ class ResultsFile {
   readonly #failures = new MessageGroups()
   readonly #advertencias = new MessageGroups()
 
-  constructor(archivo: string, { columns, separador }: Origen, context: Context) {
+  constructor(archivo: string, { columns, separator }: Origen, context: Context) {
     const [path, fileDescriptor] = openNewFile(archivo, context.texto('resultados'))
     this.path = path
     this.#fileDescriptor = fileDescriptor
     this.#context = context
     // Excel recognises UTF-8 by the byte order mark.
     this.#columnCount = columns.length
-    this.#separator = separador
-    writeSync(fileDescriptor, `\uFEFF${escribirCsv([...columns, ...RESULTS_HEADER], separador)}`)
+    this.#separator = separator
+    writeSync(fileDescriptor, `\uFEFF${escribirCsv([...columns, ...RESULTS_HEADER], separator)}`)
   }
 
-  record(resultado: ResultadoDeMuchas<GuiaRow>) {
-    const fila = resultado.entrada[ROW_NUMBER]
+  record(resultado: ResultadoDeMuchas<BatchEntry>) {
+    const rowNumber = resultado.entrada[ROW_NUMBER]
     const external_ref = String(resultado.entrada.external_ref ?? '')
     if (resultado.ok) {
       const { guia, estado, repetida, advertencias } = resultado
@@ -233,17 +233,17 @@ class ResultsFile {
           kind: `${advertencia.codigo} ${advertencia.campo}`,
           texto: formatAdvertencia(advertencia),
         }))
-      for (const { kind, texto } of messages) this.#advertencias.record(kind, texto, fila)
+      for (const { kind, texto } of messages) this.#advertencias.record(kind, texto, rowNumber)
       const todas = messages.map(({ texto }) => texto).join('; ')
       const [ok, codigo, detalle] = endedAdvertencia
         ? ['no', endedAdvertencia.codigo, endedAdvertencia.mensaje]
         : ['sí', '', '']
       if (endedAdvertencia) {
         this.terminadas++
-        this.#failures.record(codigo, detalle, fila)
+        this.#failures.record(codigo, detalle, rowNumber)
       }
       this.#writeRow(resultado.entrada, [
-        fila,
+        rowNumber,
         external_ref,
         ok,
         guia,
@@ -254,19 +254,28 @@ class ResultsFile {
         todas,
       ])
       const endReason = endedAdvertencia ? { error: codigo, detalle } : {}
-      this.#printJson({ fila, external_ref, ok: !endedAdvertencia, guia, estado, repetida, ...endReason, advertencias })
+      this.#printJson({
+        fila: rowNumber,
+        external_ref,
+        ok: !endedAdvertencia,
+        guia,
+        estado,
+        repetida,
+        ...endReason,
+        advertencias,
+      })
       return
     }
     const { codigo, fallas, ...conflict } = leerFalla(resultado, this.#context)
     if (!isErrorOfAllGuias(resultado.error))
-      for (const { kind, texto } of fallas) this.#failures.record(kind, texto, fila)
+      for (const { kind, texto } of fallas) this.#failures.record(kind, texto, rowNumber)
     const detalle = fallas.map(({ texto }) => texto).join('; ')
-    this.#writeRow(resultado.entrada, [fila, external_ref, 'no', '', '', '', codigo, detalle, ''])
-    this.#printJson({ fila, external_ref, ok: false, error: codigo, detalle, ...conflict })
+    this.#writeRow(resultado.entrada, [rowNumber, external_ref, 'no', '', '', '', codigo, detalle, ''])
+    this.#printJson({ fila: rowNumber, external_ref, ok: false, error: codigo, detalle, ...conflict })
   }
 
   /** Writes a row of results: the row's original columns, then the result of its guide. */
-  #writeRow(inputRow: GuiaRow, campos: (string | number)[]) {
+  #writeRow(inputRow: BatchEntry, campos: (string | number)[]) {
     const ownValues = Array.from({ length: this.#columnCount }, (_, i) => inputRow[VALUES]?.[i] ?? '')
     writeSync(this.#fileDescriptor, escribirCsv([...ownValues, ...campos], this.#separator))
   }
@@ -300,7 +309,7 @@ interface RowFailure {
 }
 
 function leerFalla(
-  { error, entrada: inputRow }: Extract<ResultadoDeMuchas<GuiaRow>, { ok: false }>,
+  { error, entrada: inputRow }: Extract<ResultadoDeMuchas<BatchEntry>, { ok: false }>,
   context: Context,
 ): RowFailure {
   if (error instanceof ErrorConflicto && error.guia !== null && error.errores.length > 0) {

@@ -94,12 +94,12 @@ async function runCommand(
   }
   const { values, positionals } = parseArguments(nombre, command, args)
   runSettings.direccion = leerDireccion(values)
-  runSettings.dadas = Object.keys(command.opciones).filter((option) => values[option] !== undefined)
+  runSettings.givenOptions = Object.keys(command.opciones).filter((option) => values[option] !== undefined)
   if (command.readOnly) setOnPipeClosed(() => process.exit(EXIT_CODE.bien))
-  return command.run(createContext(values, positionals, runSettings.dadas))
+  return command.run(createContext(values, positionals, runSettings.givenOptions))
 }
 
 setOnPipeClosed(() => {})
 const args = process.argv.slice(2)
-const runSettings: RunSettings = { json: args.includes('--json'), direccion: undefined, dadas: [] }
+const runSettings: RunSettings = { json: args.includes('--json'), direccion: undefined, givenOptions: [] }
 process.exitCode = await principal(args, runSettings).catch((error: unknown) => reportError(error, runSettings))

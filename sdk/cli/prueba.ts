@@ -174,9 +174,9 @@ async function checkPrueba(guia: string, context: Context): Promise<boolean> {
     return missingCount === 0
   } catch (error) {
     if (!(error instanceof ErrorPrueba)) throw error
-    const que = describeVerificationFailure(error, names)
-    if (context.json) printLine(JSON.stringify({ guia, autentica: false, codigo: error.codigo, mensaje: que }))
-    else notify(`${paintNotice('red', 'NO es auténtica')}  ${guia}: ${que}`)
+    const reason = describeVerificationFailure(error, names)
+    if (context.json) printLine(JSON.stringify({ guia, autentica: false, codigo: error.codigo, mensaje: reason }))
+    else notify(`${paintNotice('red', 'NO es auténtica')}  ${guia}: ${reason}`)
     return false
   }
 }

@@ -19,20 +19,20 @@ otra vez.`,
   readOnly: true,
   run(context) {
     const [codeOrReference = ''] = context.positionals
-    const intervalo = numero(context, 'intervalo', 5, 0.1) * 1000
+    const intervalMs = numero(context, 'intervalo', 5, 0.1) * 1000
     const api = context.api()
-    return byCodeOrReference(api, codeOrReference, context.signal, (codigo) => follow(api, codigo, intervalo, context))
+    return byCodeOrReference(api, codeOrReference, context.signal, (codigo) => follow(api, codigo, intervalMs, context))
   },
 }
 
-async function follow({ guias }: Guias, codigo: string, intervalo: number, context: Context): Promise<number> {
+async function follow({ guias }: Guias, codigo: string, intervalMs: number, context: Context): Promise<number> {
   const { signal } = context
   const isFollowing = context.isSet('seguir')
   const patience = new Patience(context)
   let ultima = 0
   for (;;) {
     try {
-      for await (const guia of guias.seguir(codigo, { intervalo, limite: PAGE_SIZE, signal })) {
+      for await (const guia of guias.seguir(codigo, { intervalo: intervalMs, limite: PAGE_SIZE, signal })) {
         patience.end()
         if (ultima === 0) titular(guia, context)
         for await (const evento of historial(guias, guia, signal)) {

@@ -5,7 +5,7 @@ import { sanitize } from './terminal.ts'
 /** Remedies that only some commands have: a sentence about unknown columns, and the end of one about the encoding. */
 export interface SheetRemedies {
   columns: string
-  codificacion: string
+  encoding: string
 }
 
 /** Rewrites the message of an error about a sheet, with the file's name and the command's own remedies. */
@@ -22,7 +22,7 @@ export function explainSheet(error: unknown, archivo: string, remedies?: SheetRe
     case 'libro':
       return new UsageError(`${archivo} ${mensaje}: ábralo en su hoja de cálculo y guárdelo como «CSV UTF-8».`)
     case 'codificacion':
-      return new UsageError(`${archivo} ${mensaje}: guárdelo como «CSV UTF-8»${remedies?.codificacion ?? ''}.`)
+      return new UsageError(`${archivo} ${mensaje}: guárdelo como «CSV UTF-8»${remedies?.encoding ?? ''}.`)
     default:
       return new UsageError(`${mensaje}.`)
   }

@@ -89,14 +89,14 @@ function createTablePrinter<T>(todas: readonly Column<T>[]) {
   let needsTitles = true
   return (datos: T[]) => {
     const rows = datos.map((element) => todas.map(({ de }) => sanitize(de(element)) || '-'))
-    widths = widths.map((element, i) => Math.max(element, ...rows.map((fila) => ancho(fila[i]!))))
+    widths = widths.map((element, i) => Math.max(element, ...rows.map((row) => ancho(row[i]!))))
     widths = shrinkWidths(widths, todas)
     const linea = (texts: string[], tone: (i: number) => TextTone | undefined) =>
       texts
         .map((texto, i) => {
-          const justo = i === texts.length - 1 ? truncate(texto, widths[i]!) : padToWidth(texto, widths[i]!)
+          const fittedText = i === texts.length - 1 ? truncate(texto, widths[i]!) : padToWidth(texto, widths[i]!)
           const cellTone = tone(i)
-          return cellTone ? paint(cellTone, justo) : justo
+          return cellTone ? paint(cellTone, fittedText) : fittedText
         })
         .join(' '.repeat(COLUMN_GAP))
         .trimEnd()
@@ -108,8 +108,7 @@ function createTablePrinter<T>(todas: readonly Column<T>[]) {
         ),
       )
     needsTitles = false
-    for (const [i, fila] of rows.entries())
-      printLine(linea(fila, (columnIndex) => todas[columnIndex]!.tone?.(datos[i]!)))
+    for (const [i, row] of rows.entries()) printLine(linea(row, (columnIndex) => todas[columnIndex]!.tone?.(datos[i]!)))
   }
 }
 
@@ -157,6 +156,6 @@ function truncate(texto: string, hasta: number): string {
 }
 
 const padToWidth = (texto: string, hasta: number) => {
-  const justo = truncate(texto, hasta)
-  return justo + ' '.repeat(hasta - ancho(justo))
+  const fittedText = truncate(texto, hasta)
+  return fittedText + ' '.repeat(hasta - ancho(fittedText))
 }

@@ -55,14 +55,14 @@ no tiene ninguno.`,
   },
 }
 
-function printUbicacion({ ubicacion, advertencias, ...guia }: Guia, { json, dadas }: Context) {
+function printUbicacion({ ubicacion, advertencias, ...guia }: Guia, { json, givenOptions }: Context) {
   if (json) {
     printLine(JSON.stringify({ ...guia, ubicacion, advertencias }))
     return
   }
   const point = ubicacion.lat === null ? '' : `  ${ubicacion.lat}, ${ubicacion.lng}`
   printLine(`${paint('strong', sanitize(guia.guia))}  ubicación ${sanitize(ubicacion.estado)}${point}`)
-  notifyAdvertencias(advertencias, dadas)
+  notifyAdvertencias(advertencias, givenOptions)
 }
 
 /** Returns the point that the warnings of a guide suggest for its destination; undefined if they suggest none. */
@@ -83,7 +83,7 @@ async function findSuggestedPlace(guias: Guias['guias'], codigo: string, signal:
  */
 async function readPlaces(context: Context): Promise<Map<string, UbicacionParaConfirmar>> {
   const archivo = context.texto('archivo')
-  const opciones = context.dadas.filter((option) => option !== 'archivo')
+  const opciones = context.givenOptions.filter((option) => option !== 'archivo')
   if (archivo === undefined) {
     const [codigo, ...otherCodes] = context.positionals
     if (codigo === undefined) throw new UsageError('Falta el código de la guía, o --archivo.')
@@ -101,17 +101,17 @@ async function parsePlaceTable(bytes: Uint8Array, archivo: string): Promise<Map<
   const rowByGuia = new Map<string, number>()
   const { campos, filas: rows } = await openTable(bytes, archivo)
   if (!campos.includes('guia')) throw new UsageError(`${archivo} debe tener las columnas guia, lat y lng, o maps_url.`)
-  for await (const { fila, valores: values } of rows) {
+  for await (const { fila: rowNumber, valores: values } of rows) {
     const valueOfField = (campo: string) => values[campos.lastIndexOf(campo)]
     const guia = valueOfField('guia')?.trim()
     if (!guia) continue
     const otherRow = rowByGuia.get(canonicalizeCode(guia))
     if (otherRow !== undefined)
       throw new UsageError(
-        `${archivo}, fila ${fila}: la guía ${sanitize(guia)} ya está en la fila ${otherRow}: deje una.`,
+        `${archivo}, fila ${rowNumber}: la guía ${sanitize(guia)} ya está en la fila ${otherRow}: deje una.`,
       )
-    rowByGuia.set(canonicalizeCode(guia), fila)
-    places.set(guia, buildPlace(valueOfField, `${archivo}, fila ${fila}: `))
+    rowByGuia.set(canonicalizeCode(guia), rowNumber)
+    places.set(guia, buildPlace(valueOfField, `${archivo}, fila ${rowNumber}: `))
   }
   if (places.size > 0) return places
   throw new UsageError(`${archivo} no trae ningún código de guía.`)

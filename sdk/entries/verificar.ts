@@ -133,8 +133,8 @@ const JWS_TYPE = 'prueba-entrega+jws'
 const ALGORITHMS = ['EdDSA', 'Ed25519']
 
 function parseJws(manifiesto: unknown): Jws {
-  const unreadableError = (que: string, cause?: unknown) =>
-    new ErrorPrueba(`El manifiesto ${que}. Pase el de la prueba de entrega tal como llegó.`, 'manifiesto_ilegible', {
+  const unreadableError = (fault: string, cause?: unknown) =>
+    new ErrorPrueba(`El manifiesto ${fault}. Pase el de la prueba de entrega tal como llegó.`, 'manifiesto_ilegible', {
       cause,
     })
   if (manifiesto === null) throw unreadableError('es nulo: el PDF todavía se está haciendo')

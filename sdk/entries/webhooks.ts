@@ -139,10 +139,10 @@ async function* readChunks(stream: ReadableStream<Uint8Array> | null): AsyncGene
  *
  * @throws ErrorFirma if there are more bytes than the limit
  */
-async function joinChunks(trozos: AsyncIterable<unknown> | Iterable<unknown>, limite: number): Promise<Uint8Array> {
+async function joinChunks(source: AsyncIterable<unknown> | Iterable<unknown>, limite: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let largo = 0
-  for await (const chunk of trozos as AsyncIterable<Uint8Array | string>) {
+  for await (const chunk of source as AsyncIterable<Uint8Array | string>) {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
     largo += bytes.length
     if (largo > limite) throw new ErrorFirma(`El cuerpo pasa de ${limite} bytes: no es un envío nuestro.`, 'tamano')

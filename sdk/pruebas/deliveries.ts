@@ -1,6 +1,6 @@
 import { firmarWebhook, type Webhook, type WebhookParaCrear } from '@guias/sdk'
 import type { RecordedEvento } from './guias.ts'
-import { desconocido } from './problema.ts'
+import { notFound } from './problema.ts'
 
 /**
  * Seconds before each attempt, counted from the attempt before. The real service uses the same waits, and adds up to a
@@ -74,7 +74,7 @@ export class Deliveries {
   buscar(codigo: string): Webhook {
     const registro = this.webhooksByCode.get(codigo)
     if (registro) return registro.webhook
-    throw desconocido('webhook_desconocido', 'No hay ningún webhook con ese identificador.')
+    throw notFound('webhook_desconocido', 'No hay ningún webhook con ese identificador.')
   }
 
   /** Queues the deliveries of an event. */

@@ -1,6 +1,6 @@
 import type { Estado, Evento, Falla, Guia, GuiaParaCrear, Recogida, UbicacionSimulada } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
-import { desconocido, invalidFields, Refusal } from './problema.ts'
+import { invalidFields, notFound, Refusal } from './problema.ts'
 
 /** Transitions between states, as in the contract's `x-transiciones`. A test compares both. */
 export const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
@@ -67,7 +67,7 @@ export class Guias {
   buscar(codigo: string): Guia {
     const guia = this.todas.get(codigo.toUpperCase().replace(/[\s-]/g, ''))
     if (guia) return guia
-    throw desconocido('guia_desconocida', 'No hay ninguna guía con ese identificador en el modo de esta llave.')
+    throw notFound('guia_desconocida', 'No hay ninguna guía con ese identificador en el modo de esta llave.')
   }
 
   /**
@@ -249,11 +249,12 @@ const missingField = (campo: string, mensaje = 'falta; es obligatorio'): Falla =
 function checkData(datos: GuiaParaCrear): string {
   const requiredFields = ['telefono', 'departamento', 'municipio'] as const
   const errores = requiredFields.flatMap((campo) => (datos[campo] ? [] : [missingField(`/${campo}`)]))
-  const leido = datos.telefono ? leerTelefono(datos.telefono, (datos.pais ?? 'GT') as 'GT') : undefined
-  if (leido && 'error' in leido) errores.push({ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error })
+  const reading = datos.telefono ? leerTelefono(datos.telefono, (datos.pais ?? 'GT') as 'GT') : undefined
+  if (reading && 'error' in reading)
+    errores.push({ campo: '/telefono', codigo: 'formato_invalido', mensaje: reading.error })
   if (!hasPlace(datos.recogida)) errores.push(missingField('/recogida', 'falta; dé lat y lng, o maps_url'))
-  if (errores.length > 0 || !leido || 'error' in leido) throw invalidFields(errores)
-  return leido.e164
+  if (errores.length > 0 || !reading || 'error' in reading) throw invalidFields(errores)
+  return reading.e164
 }
 
 function requireSameData(guia: Guia, antes: ReadonlyMap<string, string>, ahora: ReadonlyMap<string, string>) {
@@ -269,7 +270,7 @@ function buildGuia(guia: string, datos: GuiaParaCrear, telefono: string, ahora: 
   const { departamento, municipio, external_ref = null, lat = null, lng = null, maps_url = null, recogida } = datos
   const { destinatario = null, direccion = null, indicaciones = null, contenido = null, metadatos = {} } = datos
   const isLocated = lat !== null || maps_url !== null
-  const vacia = { maps_url: null, contacto: null, telefono: null, direccion: null, indicaciones: null }
+  const emptyRecogida = { maps_url: null, contacto: null, telefono: null, direccion: null, indicaciones: null }
   const unsentFields = { enviado_en: null, entregado_en: null, leido_en: null, vence_en: null, motivo: null }
   const solicitud = { canal: 'buzon', estado: 'pendiente', numero: 1, creado_en: ahora, ...unsentFields }
   const ubicacion = {
@@ -299,7 +300,7 @@ function buildGuia(guia: string, datos: GuiaParaCrear, telefono: string, ahora: 
     lat,
     lng,
     maps_url,
-    recogida: { nombre: null, lat: null, lng: null, ...vacia, ...recogida },
+    recogida: { nombre: null, lat: null, lng: null, ...emptyRecogida, ...recogida },
     metadatos,
     ubicacion,
     intentos: 0,

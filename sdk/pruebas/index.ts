@@ -7,7 +7,7 @@ import {
 } from '@guias/sdk'
 import { admitsType, Deliveries, type Envio, type Recibir } from './deliveries.ts'
 import { Guias } from './guias.ts'
-import { desconocido, Refusal } from './problema.ts'
+import { notFound, Refusal } from './problema.ts'
 
 export type { Envio, Recibir } from './deliveries.ts'
 
@@ -101,11 +101,11 @@ export class ServicioDePruebas {
   /** Función `fetch` que habla con este doble, para la opción `fetch` de `Guias`. */
   readonly fetch = async (
     url: string | URL,
-    { method = 'GET', headers: dadas, body }: RequestInit = {},
+    { method = 'GET', headers: givenHeaders, body }: RequestInit = {},
   ): Promise<Response> => {
     const { pathname, searchParams } = new URL(url)
     try {
-      const clave = new Headers(dadas).get('idempotency-key')
+      const clave = new Headers(givenHeaders).get('idempotency-key')
       const perform = () => this.#handle(method, pathname, searchParams, body)
       const {
         status = 200,
@@ -178,13 +178,10 @@ export class ServicioDePruebas {
       const body = typeof cuerpo === 'string' ? JSON.parse(cuerpo) : {}
       return perform({ path: pathMatch.slice(1).map(decodeURIComponent), query, body })
     }
-    throw desconocido(
-      'ruta_desconocida',
-      `El servicio de pruebas no tiene ${metodo} ${ruta}: use una llave guia_test_….`,
-    )
+    throw notFound('ruta_desconocida', `El servicio de pruebas no tiene ${metodo} ${ruta}: use una llave guia_test_….`)
   }
 
-  readonly #operaciones: Readonly<Record<string, (entrada: OperationInput) => OperationResult>> = {
+  readonly #operaciones: Readonly<Record<string, (input: OperationInput) => OperationResult>> = {
     'POST /guias': ({ body }) => {
       const { guia, repetida } = this.#guias.crear(body)
       return { status: repetida ? 200 : 201, datos: guia, repetida }

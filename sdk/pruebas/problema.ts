@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-export const desconocido = (codigo: string, mensaje: string) => new Refusal(404, codigo, mensaje)
+export const notFound = (codigo: string, mensaje: string) => new Refusal(404, codigo, mensaje)
 
 export const invalidFields = (errores: Falla[]) =>
   new Refusal(422, 'validacion', `Corrija ${errores.map(({ campo }) => campo.slice(1)).join(', ')}.`, { errores })

@@ -1,5 +1,5 @@
 import { ErrorGuias } from './errors.js'
-import { type Operaciones, REPETIBLES } from './generated/operations.js'
+import { type Operaciones, REPEATABLE_OPERATIONS } from './generated/operations.js'
 import type { ConFechas } from './options.js'
 import { checkCode } from './paths.js'
 import { newKey } from './randomKey.js'
@@ -55,7 +55,7 @@ export function buildRequest(operacion: Operacion, { path = {}, query, body }: A
   const [metodo = '', ruta] = operacion
     .replace(/\{(\w+)\}/g, (_, nombre) => encodeURIComponent(checkCode(nombre, pathValues.get(nombre))))
     .split(' ')
-  return completeRequest(operacion, metodo, `/api/v1${ruta}`, { query, body }, REPETIBLES[operacion])
+  return completeRequest(operacion, metodo, `/api/v1${ruta}`, { query, body }, REPEATABLE_OPERATIONS[operacion])
 }
 
 /**
@@ -73,7 +73,7 @@ export function buildOtherRequest(
   // A path without a leading slash could send the key to another host.
   if (!/^\//.test(ruta)) throw new ErrorGuias(`La ruta debe ser como /api/v1/guias y llegó «${ruta}».`)
   const [operacion = `${metodo} ${ruta.replace(/\?.*/, '')}`, rule] =
-    Object.entries(REPETIBLES).find(([operacion]) => {
+    Object.entries(REPEATABLE_OPERATIONS).find(([operacion]) => {
       const pattern = operacion.replace(' ', ' /api/v1').replace(/\{\w+\}/g, '[^/]+')
       return new RegExp(`^${pattern}(\\?|$)`).test(`${metodo} ${ruta}`)
     }) ?? []

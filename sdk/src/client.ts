@@ -41,14 +41,14 @@ export function createResourceClient(send: Transport) {
     hasMore?: (pagina: PageOf<O>) => boolean,
   ): Listado<ElementOf<O>, PageOf<O>> {
     const { query, ...otherData }: AnyOperationData = datos
-    const filtros = Object.fromEntries(
+    const filters = Object.fromEntries(
       Object.entries(query ?? {}).map(([nombre, valor]) => [nombre, Array.isArray(valor) ? [...valor] : valor]),
     )
     return new Listado<ElementOf<O>, PageOf<O>>(
-      filtros.cursor,
+      filters.cursor,
       (cursor) =>
         send(
-          () => buildRequest(operacion, { ...otherData, query: { ...filtros, cursor } }),
+          () => buildRequest(operacion, { ...otherData, query: { ...filters, cursor } }),
           isPage<PageOf<O>>,
           opciones,
         ),

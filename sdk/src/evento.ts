@@ -1,11 +1,4 @@
-import type {
-  Estado,
-  EventoDelContrato,
-  Forzado,
-  Motivo,
-  MotivosDeEstado,
-  TipoDeEvento,
-} from './generated/evento.gen.js'
+import type { ContractEvento, Estado, Forzado, Motivo, MotivosDeEstado, TipoDeEvento } from './generated/evento.gen.js'
 import type { Conocido, TipoDesconocido } from './openValues.js'
 
 /** Tipos de evento que esta versión conoce, y `TipoDesconocido`, que representa los demás. */
@@ -15,15 +8,15 @@ export type TipoDeEventoRecibido = Conocido<TipoDeEvento> | TipoDesconocido
  * `Valor` if the event type `T` is one of `U`, else null. For a type that this version does not know, either is
  * possible.
  */
-type Si<T, U, Valor> = T extends TipoDesconocido ? Valor | null : T extends U ? Valor : null
+type OnlyFor<T, U, Valor> = T extends TipoDesconocido ? Valor | null : T extends U ? Valor : null
 
 type EstadoDe<T> = T extends `guia.${infer E extends Conocido<Estado>}` ? E : Estado
 
 type MotivoDe<T> = T extends `guia.${infer E extends keyof MotivosDeEstado}`
   ? MotivosDeEstado[E] | (string & Record<never, never>) | null
-  : Si<T, 'guia.escaneo_tardio', Motivo | null>
+  : OnlyFor<T, 'guia.escaneo_tardio', Motivo | null>
 
-type DelTipo =
+type TypeDependentKey =
   | 'tipo'
   | 'estado'
   | 'estado_anterior'
@@ -36,25 +29,25 @@ type DelTipo =
 
 type DeDecision = 'guia.decision_pendiente' | 'guia.decision_tomada'
 
-interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<EventoDelContrato, DelTipo> {
+interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<ContractEvento, TypeDependentKey> {
   /** Tipo del evento: dice qué pasó y qué traen los demás miembros. */
   tipo: T
   /** Estado de la guía después del evento. */
   estado: EstadoDe<T>
   /** Estado de la guía antes del evento; nulo en la creación. */
-  estado_anterior: Si<T, Exclude<TipoDeEventoRecibido, 'guia.aceptado'>, Estado>
+  estado_anterior: OnlyFor<T, Exclude<TipoDeEventoRecibido, 'guia.aceptado'>, Estado>
   /** Motivo, en los tipos que lo llevan ({@link MotivosDeEstado}); nulo si no se dijo. */
   motivo: MotivoDe<T>
   /** Estado que traía la lectura, en `guia.escaneo_tardio`. */
-  estado_reportado: Si<T, 'guia.escaneo_tardio', Estado>
+  estado_reportado: OnlyFor<T, 'guia.escaneo_tardio', Estado>
   /** Número del intento, desde 1, en `guia.intento_fallido`. */
-  numero_intento: Si<T, 'guia.intento_fallido', number>
+  numero_intento: OnlyFor<T, 'guia.intento_fallido', number>
   /** Verdadero si usted debe hacer algo antes del próximo intento, en `guia.intento_fallido`. */
-  requiere_accion: Si<T, 'guia.intento_fallido', boolean>
+  requiere_accion: OnlyFor<T, 'guia.intento_fallido', boolean>
   /** Razón por la que el operador pasó por alto una regla, en `guia.en_ruta`; nula si no lo hizo. */
-  forzado: Si<T, 'guia.en_ruta', Forzado | null>
+  forzado: OnlyFor<T, 'guia.en_ruta', Forzado | null>
   /** La decisión como quedó, en `guia.decision_pendiente` y `guia.decision_tomada`. */
-  decision: Si<T, DeDecision, NonNullable<EventoDelContrato['decision']>>
+  decision: OnlyFor<T, DeDecision, NonNullable<ContractEvento['decision']>>
 }
 
 /**

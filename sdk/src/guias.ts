@@ -77,8 +77,8 @@ export class Guias {
   readonly #send: Transport
 
   constructor(opciones: OpcionesDeGuias = {}) {
-    const { fetch, registro, alAvisar = console.warn, permitirNavegador = false } = opciones
-    const llave = leerLlave(opciones.llave ?? readEnvironment('GUIAS_LLAVE'), permitirNavegador)
+    const { fetch, registro, alAvisar: onNotice = console.warn, permitirNavegador: allowsBrowser = false } = opciones
+    const llave = leerLlave(opciones.llave ?? readEnvironment('GUIAS_LLAVE'), allowsBrowser)
     const baseUrl = opciones.baseUrl ?? (readEnvironment('GUIAS_URL') || undefined)
     const settings = resolveSettings(opciones)
     // The default address is not stored, because `conOpciones` may set another key, which must not go to that address.
@@ -87,7 +87,7 @@ export class Guias {
     const notify = (aviso: string) => {
       if (notifiedAvisos.has(aviso)) return
       notifiedAvisos.add(aviso)
-      alAvisar(aviso)
+      onNotice(aviso)
     }
     this.#send = createTransport({
       llave,
@@ -117,9 +117,9 @@ export class Guias {
    * ```
    */
   conOpciones(opciones: OpcionesDeGuias): Guias {
-    const dadas = Object.entries(opciones).filter(([, valor]) => valor !== undefined)
+    const givenOptions = Object.entries(opciones).filter(([, valor]) => valor !== undefined)
     const cabeceras = { ...this.#options.cabeceras, ...opciones.cabeceras }
-    return new Guias({ ...this.#options, ...Object.fromEntries(dadas), cabeceras })
+    return new Guias({ ...this.#options, ...Object.fromEntries(givenOptions), cabeceras })
   }
 
   /**
@@ -184,14 +184,14 @@ const isTestLlave = (llave: string) => llave.startsWith('guia_test_')
  *
  * @throws ErrorGuias if the key is missing, malformed, or a live key in a page
  */
-function leerLlave(llave: unknown, permitirNavegador: boolean): string {
+function leerLlave(llave: unknown, allowsBrowser: boolean): string {
   const trimmedLlave = typeof llave === 'string' ? llave.trim() : ''
   if (!trimmedLlave) throw new ErrorGuias('Falta la llave: new Guias({ llave }), o la variable de entorno GUIAS_LLAVE.')
   if (!/^[\x21-\x7e]+$/.test(trimmedLlave)) {
     throw new ErrorGuias('La llave tiene caracteres que no son de una llave: cópiela de nuevo.')
   }
   // Test environments such as jsdom also have a document, but use test keys.
-  if (!permitirNavegador && 'document' in globalThis && !isTestLlave(trimmedLlave)) {
+  if (!allowsBrowser && 'document' in globalThis && !isTestLlave(trimmedLlave)) {
     throw new ErrorGuias(
       'Quien abra esta página vería su llave: úsela en su servidor. Si la página es solo para su gente, pase permitirNavegador: true.',
     )

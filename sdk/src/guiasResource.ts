@@ -28,17 +28,17 @@ import type {
   ReintentoDeGuia,
   UbicacionParaConfirmar,
 } from './generated/types.gen.js'
-import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './many.js'
+import { type CreacionDeMuchas, type OpcionesDeConversion, type OpcionesDeMuchas, prepareCreation } from './many.js'
 import type { ConFechas, OpcionesConClave, OpcionesDeSolicitud } from './options.js'
 import type { Listado } from './pages.js'
 import type { ClavesPublicas } from './publicKeys.js'
 import { Solicitud } from './request.js'
 import { isEtiquetas, isFileContent, isGuia, isGuiaOrUnchanged, isKeySet, isLote, isPrueba } from './shapes.js'
 import {
+  followGuia,
   type OpcionesDeEspera,
   type OpcionesDeSeguimiento,
   type PruebaConPdf,
-  seguir,
   waitForPruebaPdf,
 } from './tracking.js'
 
@@ -171,7 +171,7 @@ export class RecursoGuias {
     entradas: Iterable<E> | AsyncIterable<E>,
     opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>> = {},
   ): CreacionDeMuchas<E> {
-    return crearMuchas(entradas, opciones, async (texto, loteOptions) => {
+    return prepareCreation(entradas, opciones, async (texto, loteOptions) => {
       // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
       const loteRequest = {
         ...buildRequest('POST /guias/bulk', {}),
@@ -211,7 +211,7 @@ export class RecursoGuias {
     { intervalo, limite, ...opciones }: OpcionesDeSeguimiento = {},
   ): AsyncGenerator<GuiaConEventos, void, undefined> {
     const prepareRequest = () => buildRequest('GET /guias/{guia}', { path: { guia }, query: { limite } })
-    return seguir(
+    return followGuia(
       (callOptions) => this.#send(prepareRequest, isGuiaOrUnchanged<GuiaConEventos>, callOptions),
       intervalo,
       opciones,

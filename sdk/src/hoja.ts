@@ -94,10 +94,10 @@ const MAX_TITLE = 60
 const quoted = (title: string) => `«${title.trim().slice(0, MAX_TITLE)}»`
 
 /** Returns the index of each field's column. */
-function checkColumns({ columnas, campos }: Tabla, ignorarOtras: boolean): Map<string, number> {
+function checkColumns({ columnas: titles, campos }: Tabla, ignoresOthers: boolean): Map<string, number> {
   const known = new Set(COLUMNAS)
-  const others = columnas.filter((_, i) => campos[i] !== '' && !known.has(campos[i]!))
-  if (others.length > 0 && !ignorarOtras) {
+  const others = titles.filter((_, i) => campos[i] !== '' && !known.has(campos[i]!))
+  if (others.length > 0 && !ignoresOthers) {
     const names = others.slice(0, MAX_NAMED).map(quoted).join(', ')
     const more = others.length > MAX_NAMED ? ` y otras ${others.length - MAX_NAMED}` : ''
     const which = `${others.length === 1 ? 'la columna' : 'las columnas'} ${names}${more}`
@@ -108,7 +108,7 @@ function checkColumns({ columnas, campos }: Tabla, ignorarOtras: boolean): Map<s
     if (!known.has(field)) continue
     const first = columns.get(field)
     if (first !== undefined) {
-      const [one, other] = [quoted(columnas[first]!), quoted(columnas[i]!)]
+      const [one, other] = [quoted(titles[first]!), quoted(titles[i]!)]
       const what = one === other ? `La columna ${one} está dos veces` : `${one} y ${other} son la misma columna`
       throw new ErrorDeHoja(`${what} (${field}): deje una`, 'columna_repetida')
     }
@@ -123,7 +123,7 @@ const MAX_REFERENCES = 1_048_576
 async function* readRows(table: Tabla, columns: ReadonlyMap<string, number>): AsyncGenerator<FilaDeHoja> {
   const rowsOf = new Map<string, number>()
   for await (const row of table.filas) {
-    const { fila, valores } = row
+    const { fila: rowNumber, valores } = row
     const textOf = (field: string) => valores[columns.get(field) ?? -1]
     const external_ref = textOf('external_ref')?.trim() || undefined
     const surplus = surplusOf(valores, table)
@@ -133,7 +133,7 @@ async function* readRows(table: Tabla, columns: ReadonlyMap<string, number>): As
       const first = rowsOf.get(reference)
       const mensaje = `es la de la fila ${first}: si es otro envío, ponga otra; si no, quite una de las dos filas`
       if (first !== undefined) fallas.push({ campo: 'external_ref', mensaje })
-      else if (rowsOf.size < MAX_REFERENCES) rowsOf.set(reference, fila)
+      else if (rowsOf.size < MAX_REFERENCES) rowsOf.set(reference, rowNumber)
     }
     yield fallas.length > 0
       ? { ok: false, ...row, fallas, external_ref }
@@ -142,13 +142,13 @@ async function* readRows(table: Tabla, columns: ReadonlyMap<string, number>): As
 }
 
 /** Says which text of a row belongs to no column, and the remedy. */
-function surplusOf(valores: readonly string[], { columnas, separador }: Tabla): string | undefined {
-  const at = valores.findIndex((value, i) => value.trim() !== '' && !columnas[i]?.trim())
+function surplusOf(valores: readonly string[], { columnas: titles, separador: separator }: Tabla): string | undefined {
+  const at = valores.findIndex((value, i) => value.trim() !== '' && !titles[i]?.trim())
   if (at < 0) return undefined
   const count = valores.reduce((last, value, i) => (value.trim() ? i + 1 : last), 0)
-  const remedy = `ponga entre comillas el texto que lleva ${separador === '\t' ? 'un tabulador' : `«${separador}»`}`
-  return count > columnas.length
-    ? `trae ${count} campos y la primera línea ${columnas.length}: ${remedy}`
+  const remedy = `ponga entre comillas el texto que lleva ${separator === '\t' ? 'un tabulador' : `«${separator}»`}`
+  return count > titles.length
+    ? `trae ${count} campos y la primera línea ${titles.length}: ${remedy}`
     : `trae ${quoted(valores[at]!)} en la columna ${at + 1}, que no tiene nombre: póngaselo, o ${remedy}`
 }
 

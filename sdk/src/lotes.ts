@@ -43,7 +43,7 @@ export type ResultadoDeMuchas<E> = GuiaDeMuchas<E> | FallaDeMuchas<E>
 
 /** Entry of `crearMuchas`, with its position. */
 export interface Slot<E> {
-  entrada: E
+  entry: E
   posicion: number
 }
 
@@ -59,31 +59,31 @@ const MAX_LOTE_BYTES = 1_900_000
 const bytes = (texto: string) => enUtf8(texto).length
 
 /** Converts an entry to JSON. The text is made at once, because the caller may reuse its object for the next entry. */
-function prepareSlot<E>(slot: Slot<E>, aGuia: (entrada: E) => GuiaParaCrear): ReadySlot<E> {
-  const buildFailure = (mensaje: string, cause?: unknown) => ({
+function prepareSlot<E>(slot: Slot<E>, aGuia: (entry: E) => GuiaParaCrear): ReadySlot<E> {
+  const buildFailedSlot = (mensaje: string, cause?: unknown) => ({
     ...slot,
     texto: '',
     error: new ErrorGuias(mensaje, { cause }),
   })
   let guia: GuiaParaCrear
   try {
-    guia = aGuia(slot.entrada)
+    guia = aGuia(slot.entry)
   } catch (causa) {
     // The error of a damaged row already says its row and its fault. Any other error is one of the caller's function.
-    return buildFailure(
+    return buildFailedSlot(
       (causa as Error | null)?.name === 'ErrorDeHoja' ? (causa as Error).message : `aGuia lanzó ${causa}`,
       causa,
     )
   }
   try {
     if (typeof guia?.external_ref !== 'string' || guia.external_ref === '') {
-      return buildFailure(
+      return buildFailedSlot(
         'La guía no trae external_ref (un texto), y repetir el lote la duplicaría: ponga su número de pedido.',
       )
     }
     return { ...slot, texto: enJson(guia), error: undefined }
   } catch (causa) {
-    return buildFailure(
+    return buildFailedSlot(
       causa instanceof ErrorGuias ? causa.message : `La guía no se puede escribir como JSON: ${causa}`,
       causa,
     )
@@ -93,13 +93,13 @@ function prepareSlot<E>(slot: Slot<E>, aGuia: (entrada: E) => GuiaParaCrear): Re
 /**
  * Groups entries into batches that the service accepts. Reads only as far as needed to know that a batch is full.
  *
- * @param tamano maximum number of guides in a batch
+ * @param maxGuias maximum number of guides in a batch
  * @param usedBytes bytes of the body outside the guides
  */
 export async function* groupIntoLotes<E>(
   origen: AsyncIterable<Slot<E>>,
-  aGuia: (entrada: E) => GuiaParaCrear,
-  tamano: number,
+  aGuia: (entry: E) => GuiaParaCrear,
+  maxGuias: number,
   usedBytes: number,
 ): AsyncGenerator<ReadySlot<E>[], void, undefined> {
   let lote: ReadySlot<E>[] = []
@@ -113,7 +113,7 @@ export async function* groupIntoLotes<E>(
     }
     lote.push(readySlot)
     largo += slotBytes
-    if (lote.length === tamano) {
+    if (lote.length === maxGuias) {
       yield lote
       ;[lote, largo] = [[], usedBytes]
     }
@@ -162,15 +162,15 @@ export async function createReadySlots<E>(
 
 function toResult<E>(readySlot: ReadySlot<E>, resultado: ResultadoCreado | ResultadoFallido): ResultadoDeMuchas<E> {
   if (!resultado.ok) return buildFailure(readySlot, createErrorApi(resultado.error))
-  const { entrada, posicion } = readySlot
+  const { entry, posicion } = readySlot
   const { guia, estado, repetida, advertencias } = resultado
   const external_ref = resultado.external_ref ?? ''
-  return { ok: true, entrada, posicion, guia, estado, external_ref, repetida, advertencias }
+  return { ok: true, entrada: entry, posicion, guia, estado, external_ref, repetida, advertencias }
 }
 
-const buildFailure = <E>({ entrada, posicion }: Slot<E>, error: ErrorGuias): FallaDeMuchas<E> => ({
+const buildFailure = <E>({ entry, posicion }: Slot<E>, error: ErrorGuias): FallaDeMuchas<E> => ({
   ok: false,
-  entrada,
+  entrada: entry,
   posicion,
   error,
   pasajera: isTransient(error),
@@ -178,8 +178,8 @@ const buildFailure = <E>({ entrada, posicion }: Slot<E>, error: ErrorGuias): Fal
 
 /** Numbers the entries from 0. */
 export async function* numberEntries<E>(
-  entradas: Iterable<E> | AsyncIterable<E>,
+  entries: Iterable<E> | AsyncIterable<E>,
 ): AsyncGenerator<Slot<E>, void, undefined> {
   let posicion = 0
-  for await (const entrada of entradas) yield { entrada, posicion: posicion++ }
+  for await (const entry of entries) yield { entry, posicion: posicion++ }
 }

@@ -59,7 +59,7 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   readonly #options: OpcionesDeConversion<E>
   readonly #send: SendLote
   readonly #progress: AvanceDeMuchas
-  readonly #failedSlots: { slot: Slot<E>; pasajera: boolean }[] = []
+  readonly #failedSlots: { slot: Slot<E>; isTransient: boolean }[] = []
   #started = false
 
   /**
@@ -87,7 +87,7 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
    * ```
    */
   reintentarFallidas({ todas = false }: { todas?: boolean } = {}): CreacionDeMuchas<E> {
-    const slots = this.#failedSlots.flatMap(({ slot, pasajera }) => (todas || pasajera ? [slot] : []))
+    const slots = this.#failedSlots.flatMap(({ slot, isTransient }) => (todas || isTransient ? [slot] : []))
     slots.sort((left, right) => left.posicion - right.posicion)
     const retriedSlots = (async function* () {
       yield* slots
@@ -106,21 +106,21 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   async *[Symbol.asyncIterator](): AsyncGenerator<ResultadoDeMuchas<E>, void, undefined> {
     if (this.#started) throw new ErrorGuias('crearMuchas se recorre una sola vez: guarde los resultados.')
     this.#started = true
-    const { concurrencia = 2, tamano = 100, recogida, estricto, aGuia } = this.#options
+    const { concurrencia: concurrency = 2, tamano: maxGuias = 100, recogida, estricto, aGuia } = this.#options
     const signal = ownSignal(this.#options.signal)
     // Beginning of the body, up to the list of guides.
     const bodyStart = JSON.stringify({ recogida, estricto, guias: 0 }).slice(0, -2)
-    const lotes = groupIntoLotes(this.#leer(), aGuia, tamano, bodyStart.length * 3)
+    const lotes = groupIntoLotes(this.#leer(), aGuia, maxGuias, bodyStart.length * 3)
     const inFlight: Promise<ResultadoDeMuchas<E>[]>[] = []
     let reading: Promise<() => void> | undefined
     let hasMore = true
     let sourceFailure: { causa: unknown } | undefined
     const leer = () =>
       orAborted(lotes.next(), signal).then(
-        (leido) => () => {
+        (readEntry) => () => {
           reading = undefined
-          if (!leido || leido.done) hasMore = false
-          else inFlight.push(this.#create(leido.value, bodyStart))
+          if (!readEntry || readEntry.done) hasMore = false
+          else inFlight.push(this.#create(readEntry.value, bodyStart))
         },
         (causa: unknown) => () => {
           ;[reading, hasMore, sourceFailure] = [undefined, false, { causa }]
@@ -128,7 +128,7 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
       )
     try {
       for (;;) {
-        if (hasMore && !reading && inFlight.length < concurrencia) reading = leer()
+        if (hasMore && !reading && inFlight.length < concurrency) reading = leer()
         const [oldestRequest] = inFlight
         if (!reading && !oldestRequest) break
         const listo = await Promise.race([...(reading ? [reading] : []), ...(oldestRequest ? [oldestRequest] : [])])
@@ -163,8 +163,8 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
         continue
       }
       this.#progress.fallidas++
-      const { entrada, posicion, pasajera } = resultado
-      this.#failedSlots.push({ slot: { entrada, posicion }, pasajera })
+      const { entrada: entry, posicion, pasajera: isTransient } = resultado
+      this.#failedSlots.push({ slot: { entry, posicion }, isTransient })
     }
     try {
       this.#options.alAvanzar?.(this.avance)
@@ -191,22 +191,26 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
  *
  * @throws ErrorGuias if an option or the source is not valid
  */
-export function crearMuchas<E>(
-  entradas: Iterable<E> | AsyncIterable<E>,
+export function prepareCreation<E>(
+  entries: Iterable<E> | AsyncIterable<E>,
   opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>>,
   send: SendLote,
 ): CreacionDeMuchas<E> {
-  const { concurrencia = 1, tamano = 100, aGuia = (entrada: E) => entrada as GuiaParaCrear } = opciones
-  if (!(Number.isInteger(tamano) && tamano >= 1 && tamano <= 100)) {
+  const {
+    concurrencia: concurrency = 1,
+    tamano: maxGuias = 100,
+    aGuia = (entry: E) => entry as GuiaParaCrear,
+  } = opciones
+  if (!(Number.isInteger(maxGuias) && maxGuias >= 1 && maxGuias <= 100)) {
     throw new ErrorGuias('tamano debe ser un número entero de 1 a 100.')
   }
-  if (!(Number.isInteger(concurrencia) && concurrencia >= 1)) {
+  if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
     throw new ErrorGuias('concurrencia debe ser un número entero de 1 en adelante.')
   }
-  if (!entradas || !(Symbol.iterator in Object(entradas) || Symbol.asyncIterator in Object(entradas))) {
+  if (!entries || !(Symbol.iterator in Object(entries) || Symbol.asyncIterator in Object(entries))) {
     throw new ErrorGuias('crearMuchas espera una lista, un generador o un flujo.')
   }
-  const { length, size } = entradas as { length?: unknown; size?: unknown }
+  const { length, size } = entries as { length?: unknown; size?: unknown }
   const total = [length, size].find((count) => typeof count === 'number') as number | undefined
-  return new CreacionDeMuchas(numberEntries(entradas), total ?? null, { ...opciones, aGuia }, send)
+  return new CreacionDeMuchas(numberEntries(entries), total ?? null, { ...opciones, aGuia }, send)
 }

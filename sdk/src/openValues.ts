@@ -8,7 +8,7 @@ export type Conocido<T> = T extends string ? (string extends T ? never : T) : ne
  * Known values of an open vocabulary `T`, the only values that a request accepts; a list of them if `T` is a list. A
  * misspelt value does not compile.
  */
-export type Cerrado<T> = T extends string ? Conocido<T> : T extends readonly (infer U)[] ? Cerrado<U>[] : T
+export type Closed<T> = T extends string ? Conocido<T> : T extends readonly (infer U)[] ? Closed<U>[] : T
 
 // The type is a branded literal, because a `case` of a `switch` would not exclude a branded `string` or template type.
 // Editors show the text of the literal.

@@ -89,7 +89,7 @@ const DEFAULT_SETTINGS: RequestSettings = { tiempoLimite: 30_000, plazoTotal: In
  * @throws ErrorGuias if a number is out of range
  */
 export function resolveSettings(
-  dadas: OpcionesDeSolicitud | undefined,
+  givenOptions: OpcionesDeSolicitud | undefined,
   base: RequestSettings = DEFAULT_SETTINGS,
 ): RequestSettings {
   const {
@@ -97,7 +97,7 @@ export function resolveSettings(
     tiempoLimite = base.tiempoLimite,
     plazoTotal = base.plazoTotal,
     reintentos = base.reintentos,
-  } = dadas ?? {}
+  } = givenOptions ?? {}
   for (const [nombre, valor] of Object.entries({ tiempoLimite, plazoTotal })) {
     if (typeof valor === 'number' && valor > 0) continue
     throw new ErrorGuias(`${nombre} debe ser un número de milisegundos mayor que 0, o Infinity.`)
@@ -105,6 +105,6 @@ export function resolveSettings(
   if (!(typeof reintentos === 'number' && reintentos >= 0)) {
     throw new ErrorGuias('reintentos debe ser un número entero de 0 en adelante.')
   }
-  const cabeceras = { ...base.cabeceras, ...dadas?.cabeceras }
+  const cabeceras = { ...base.cabeceras, ...givenOptions?.cabeceras }
   return { tiempoLimite, plazoTotal, reintentos, cabeceras, signal: ownSignal(signal) }
 }

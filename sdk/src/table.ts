@@ -47,25 +47,25 @@ export async function leerTabla(
   origen: Blob | Uint8Array | AsyncIterable<Uint8Array>,
   { codificacion = 'utf-8', columnas: named = {}, reconocible }: OpcionesDeTabla = {},
 ): Promise<Tabla> {
-  let separador = ','
+  let separator = ','
   let swallows = (_: readonly string[]) => false
   const rows = numbered(
     rowsByPiece(decode(piecesOf(origen), codificacion), (one) => {
-      separador = one
+      separator = one
     }),
     (values) => swallows(values),
   )
   const { value: head } = await rows.next()
   if (!head) throw new ErrorDeHoja('está vacía', 'vacia')
-  const columnas = head.valores
+  const titles = head.valores
   const fields = new Map(Object.entries(named).map(([title, field]) => [nameOf(title), field]))
-  const campos = columnas.map((title) => fields.get(nameOf(title)) ?? normalizarColumna(title))
-  const missing = Object.keys(named).find((title) => !columnas.some((one) => nameOf(one) === nameOf(title)))
+  const campos = titles.map((title) => fields.get(nameOf(title)) ?? normalizarColumna(title))
+  const missing = Object.keys(named).find((title) => !titles.some((one) => nameOf(one) === nameOf(title)))
   if (missing !== undefined) throw new ErrorDeHoja(`No hay ninguna columna «${missing}»`, 'columnas')
   const [field = '', pattern = /^$/] = reconocible ?? []
   const index = reconocible ? campos.lastIndexOf(field) : -1
-  if (index >= 0) swallows = (values) => swallowsRows(values, separador, columnas.length, index, pattern)
-  return { separador, columnas, campos, filas: rows }
+  if (index >= 0) swallows = (values) => swallowsRows(values, separator, titles.length, index, pattern)
+  return { separador: separator, columnas: titles, campos, filas: rows }
 }
 
 /** Numbers the rows and skips the blank ones. A syntax error gets the number of its row. */
@@ -73,21 +73,21 @@ async function* numbered(
   lists: AsyncIterable<string[][]>,
   swallows: (values: readonly string[]) => boolean,
 ): AsyncGenerator<FilaDeTabla, undefined, undefined> {
-  let fila = 0
+  let rowNumber = 0
   try {
     for await (const rows of lists) {
       for (const valores of rows) {
-        fila++
+        rowNumber++
         if (swallows(valores))
           throw new ErrorDeHoja(
-            `fila ${fila}: unas comillas se abren y no se cierran donde deben: el texto lleva adentro otras filas`,
+            `fila ${rowNumber}: unas comillas se abren y no se cierran donde deben: el texto lleva adentro otras filas`,
             'fila',
           )
-        if (valores.some((value) => value.trim() !== '')) yield { fila, valores }
+        if (valores.some((value) => value.trim() !== '')) yield { fila: rowNumber, valores }
       }
     }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new ErrorDeHoja(`fila ${fila + 1}: ${error.message}`, 'fila', { cause: error })
+    throw new ErrorDeHoja(`fila ${rowNumber + 1}: ${error.message}`, 'fila', { cause: error })
   }
 }

@@ -45,11 +45,11 @@ export async function waitForPruebaPdf(
 }
 
 /**
- * Checks the interval. ¶
- * @throws ErrorGuias if `intervalo` is not above 0 milliseconds
+ * Checks the interval.
+ * @throws ErrorGuias if `intervalMs` is not above 0 milliseconds
  */
-export function checkInterval(intervalo: number) {
-  if (!(intervalo > 0)) throw new ErrorGuias('intervalo debe ser un número de milisegundos mayor que 0.')
+export function checkInterval(intervalMs: number) {
+  if (!(intervalMs > 0)) throw new ErrorGuias('intervalo debe ser un número de milisegundos mayor que 0.')
 }
 
 /** States that a guide never leaves: `finales` of the contract's `x-transiciones`. */
@@ -59,14 +59,14 @@ const FINAL_ESTADOS: readonly string[] = ['entregado', 'devuelto', 'cancelado']
  * Yields a guide at once and after each change, until its final state. Between two requests, only the entity tag stays
  * in memory.
  *
- * @throws ErrorGuias if `intervalo` is not above 0 milliseconds
+ * @throws ErrorGuias if `intervalMs` is not above 0 milliseconds
  */
-export async function* seguir(
+export async function* followGuia(
   request: (opciones: OpcionesDeSolicitud) => Promise<Respuesta<GuiaConEventos | undefined>>,
-  intervalo = 5_000,
+  intervalMs = 5_000,
   opciones: OpcionesDeSolicitud = {},
 ): AsyncGenerator<GuiaConEventos, void, undefined> {
-  checkInterval(intervalo)
+  checkInterval(intervalMs)
   let etag: string | null = null
   for (;;) {
     const { datos, cabeceras } = await request(
@@ -77,6 +77,6 @@ export async function* seguir(
       yield datos
       if (FINAL_ESTADOS.includes(datos.estado)) return
     }
-    await sleepUnlessAborted(intervalo, opciones.signal)
+    await sleepUnlessAborted(intervalMs, opciones.signal)
   }
 }

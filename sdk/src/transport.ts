@@ -83,17 +83,17 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
     })
   }
 
-  const noAnswerError = (causa: unknown, pudoLlegar: boolean) =>
+  const noAnswerError = (causa: unknown, mayHaveArrived: boolean) =>
     new ErrorConexion(
-      `${pudoLlegar ? 'No hubo respuesta de' : 'No se pudo conectar con'} ${baseUrl}: ${explainCause(causa)}. Revise la red y baseUrl. ${pudoLlegar ? REPEAT_HINT : 'La solicitud no llegó a enviarse.'}`,
+      `${mayHaveArrived ? 'No hubo respuesta de' : 'No se pudo conectar con'} ${baseUrl}: ${explainCause(causa)}. Revise la red y baseUrl. ${mayHaveArrived ? REPEAT_HINT : 'La solicitud no llegó a enviarse.'}`,
       { cause: causa },
-      pudoLlegar,
+      mayHaveArrived,
     )
 
   return async (prepareRequest, forma, opciones) => {
     const { request, settings } = prepareCall(prepareRequest, opciones, base)
     const deadline = performance.now() + settings.plazoTotal
-    let pudoLlegar = false
+    let mayHaveArrived = false
     let uncountedLimits = 0
     for (let intento = 1; ; intento++) {
       const ahora = performance.now()
@@ -109,8 +109,8 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
       } catch (causa) {
         // The service may have received an earlier attempt, even if this attempt was never sent.
         const error: ErrorGuias =
-          causa instanceof ErrorGuias ? causa : noAnswerError(causa, pudoLlegar || !wasNotSent(causa))
-        pudoLlegar ||= !canRetry(error, false)
+          causa instanceof ErrorGuias ? causa : noAnswerError(causa, mayHaveArrived || !wasNotSent(causa))
+        mayHaveArrived ||= !canRetry(error, false)
         error.intentos = intento
         const { status } = error as Partial<ErrorApi>
         if (status === 429 && error.esperarSegundos && settings.reintentos && uncountedLimits < MAX_UNCOUNTED_LIMITS)

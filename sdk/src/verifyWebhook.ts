@@ -144,19 +144,19 @@ export async function verificarWebhook(
   const bytes = toBodyBytes(cuerpo)
   const claves = leerSecretos(secreto)
   const leer = createHeaderReader(cabeceras)
-  const [id, timestamp, firmas] = [leer('webhook-id'), leer('webhook-timestamp'), leer('webhook-signature')]
+  const [id, timestamp, firmaHeader] = [leer('webhook-id'), leer('webhook-timestamp'), leer('webhook-signature')]
   checkTime(timestamp, opciones)
 
   // A proxy may join a repeated header with a comma and a space.
-  const dadas = firmas.split(/,? +/).flatMap((firma) => (firma.startsWith('v1,') ? [firma.slice(3)] : []))
-  if (dadas.length === 0) {
+  const givenFirmas = firmaHeader.split(/,? +/).flatMap((firma) => (firma.startsWith('v1,') ? [firma.slice(3)] : []))
+  if (givenFirmas.length === 0) {
     throw new ErrorFirma('webhook-signature no trae ninguna firma «v1,…»: no es un envío nuestro.', 'firma')
   }
   let matches = false
   for (const clave of claves) {
     const expectedFirma = await sign(clave, id, timestamp, bytes)
     // Every signature is compared, so that the duration does not reveal which signature was nearly right.
-    for (const givenFirma of dadas) matches = areEqual(givenFirma, expectedFirma) || matches
+    for (const givenFirma of givenFirmas) matches = areEqual(givenFirma, expectedFirma) || matches
   }
   if (!matches) {
     throw new ErrorFirma(
@@ -262,18 +262,21 @@ function createHeaderReader(cabeceras: CabecerasRecibidas): (nombre: keyof Cabec
   }
 }
 
-function checkTime(timestamp: string, { toleranciaSegundos = 300, ahora = new Date() }: OpcionesDeVerificacion) {
+function checkTime(
+  timestamp: string,
+  { toleranciaSegundos: toleranceSeconds = 300, ahora = new Date() }: OpcionesDeVerificacion,
+) {
   // With NaN, the comparison below would always be false.
-  if (!(toleranciaSegundos >= 0)) throw new ErrorGuias('toleranciaSegundos debe ser un número de 0 en adelante.')
+  if (!(toleranceSeconds >= 0)) throw new ErrorGuias('toleranciaSegundos debe ser un número de 0 en adelante.')
   const nowSeconds = Math.floor(Number(ahora) / 1000)
   if (Number.isNaN(nowSeconds)) throw new ErrorGuias('ahora debe ser un Date.')
   if (!/^(0|[1-9]\d{0,14})$/.test(timestamp)) {
     throw new ErrorFirma('webhook-timestamp no es un número: no es un envío nuestro.', 'marca_de_tiempo')
   }
   const ageSeconds = nowSeconds - Number(timestamp)
-  if (Math.abs(ageSeconds) <= toleranciaSegundos) return
+  if (Math.abs(ageSeconds) <= toleranceSeconds) return
   throw new ErrorFirma(
-    `El envío se firmó ${ageSeconds > 0 ? `hace ${ageSeconds} s` : `${-ageSeconds} s en el futuro`} y se admiten ${toleranciaSegundos}. Revise la hora de su servidor; si está bien, es una copia vieja y no debe atenderse.`,
+    `El envío se firmó ${ageSeconds > 0 ? `hace ${ageSeconds} s` : `${-ageSeconds} s en el futuro`} y se admiten ${toleranceSeconds}. Revise la hora de su servidor; si está bien, es una copia vieja y no debe atenderse.`,
     'marca_de_tiempo',
   )
 }

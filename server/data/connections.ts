@@ -6,7 +6,7 @@ import type { Part, Place, Placements } from './parts.ts'
 import {
   currentScope,
   PLANS,
-  type Plan,
+  type PlanChoice,
   type QueryOrigin,
   type Role,
   type RowScope,
@@ -111,7 +111,7 @@ export class Connections extends pg.Pool {
   /** Settings that each transaction sets, because its session does not have them. */
   readonly #settings: Readonly<Record<string, string>>
   /** SQL texts that set the scope (role and visible merchants), by the query plan of the statement that follows. */
-  readonly #scopeTexts: ReadonlyMap<Plan | undefined, string>
+  readonly #scopeTexts: ReadonlyMap<PlanChoice | undefined, string>
   /**
    * Connections whose server lacks what a statement needs: memory, connections or the permission to write ({@link
    * isServerFault}).
@@ -191,7 +191,7 @@ export class Connections extends pg.Pool {
    * Runs a statement with a role and visible merchants, on the machine where its rows lie.
    * @param plan way in which PostgreSQL plans the statement; without effect if the statement has no scope
    */
-  ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, plan?: Plan): Promise<pg.QueryResult> {
+  ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, plan?: PlanChoice): Promise<pg.QueryResult> {
     return this.atPlace(lugar, (connections, parte) =>
       connections.afterMigration(() =>
         connections.#askScoped(ambito ?? this.#scopeOfNobody(parte), config, plan, parte),
@@ -202,7 +202,7 @@ export class Connections extends pg.Pool {
   #askScoped(
     quien: RowScope | undefined,
     config: pg.QueryConfig,
-    plan: Plan | undefined,
+    plan: PlanChoice | undefined,
     parte: Part | undefined,
   ): Promise<pg.QueryResult> {
     if (!quien) return this.runOne(config)

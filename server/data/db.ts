@@ -4,7 +4,7 @@ import { Problema } from '../platform/errors.ts'
 import { currentSpan, inSpan } from '../platform/tracing.ts'
 import { type ConnectionOptions, Connections, forPrisma, isFullDisk, statementName } from './connections.ts'
 import type { Part, Place } from './parts.ts'
-import { inScope, type Plan, type QueryOrigin, type Role, type RowScope } from './scope.ts'
+import { inScope, type PlanChoice, type QueryOrigin, type Role, type RowScope } from './scope.ts'
 
 /**
  * Rows that a statement is about. On Citus, merchants' rows lie in several databases (parts), and this value decides
@@ -26,7 +26,7 @@ export interface Statement<Params = object, Row = object> {
   /** Names of the parameters, in the order of their numbers. */
   readonly parameters: readonly string[]
   readonly alcance: StatementReach
-  readonly plan?: Plan | undefined
+  readonly plan?: PlanChoice | undefined
   /** Types of the parameters and of a row. They exist only for the compiler. */
   readonly tipos?: (parameters: Params) => Row
 }
@@ -187,7 +187,7 @@ interface StatementOptions {
    * rows of a big merchant, because row-level security repeats the condition on the merchant. Use `ordered` only for
    * statements whose `order by` is the order of an index: `test/db/filters.test.ts` checks this.
    */
-  plan?: Plan
+  plan?: PlanChoice
 }
 
 /**

@@ -34,20 +34,20 @@ function toArrayLiteral(comercios: readonly string[]): string {
  * `ordered`: rows are read in the order of an index and never sorted, wherever an index has that order. `indexed`: one plan
  * for all parameters, in which an index finds the rows wherever one can.
  */
-export type Plan = 'generic' | 'ordered' | 'indexed'
+export type PlanChoice = 'generic' | 'ordered' | 'indexed'
 
 /** Settings of a transaction by the plan of its statement. */
 const PLAN_SETTINGS = {
   generic: { plan_cache_mode: 'force_generic_plan' },
   ordered: { enable_sort: 'off' },
   indexed: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
-} as const satisfies Record<Plan, Readonly<Record<string, string>>>
+} as const satisfies Record<PlanChoice, Readonly<Record<string, string>>>
 
 /** Plans for which each session prepares a statement that sets the scope; undefined for PostgreSQL's own choice. */
-export const PLANS: readonly (Plan | undefined)[] = [undefined, 'generic', 'ordered', 'indexed']
+export const PLANS: readonly (PlanChoice | undefined)[] = [undefined, 'generic', 'ordered', 'indexed']
 
 /** Name of the prepared statement that sets the scope. */
-const scopeName = (plan: Plan | undefined) => (plan ? `acotar_${plan}` : 'acotar')
+const scopeName = (plan: PlanChoice | undefined) => (plan ? `acotar_${plan}` : 'acotar')
 
 /**
  * Statement that goes before another statement in its transaction. It sets the role and the merchants whose rows are
@@ -58,7 +58,7 @@ const scopeName = (plan: Plan | undefined) => (plan ? `acotar_${plan}` : 'acotar
  */
 export function scopeStatement(
   settings: Readonly<Record<string, string>>,
-  { enParte = false, plan }: { enParte?: boolean | undefined; plan?: Plan | undefined },
+  { enParte = false, plan }: { enParte?: boolean | undefined; plan?: PlanChoice | undefined },
 ): { name: string; text: string } {
   const allSettings = Object.entries({ ...settings, ...(plan && PLAN_SETTINGS[plan]) })
   const settingCalls = allSettings.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
@@ -123,7 +123,11 @@ export class ScopedQuery extends PgQuery {
   constructor(
     { role, comercios }: RowScope,
     config: pg.QueryConfig,
-    { plan, unprepared, parte }: { plan?: Plan | undefined; unprepared?: string | undefined; parte?: Part | undefined },
+    {
+      plan,
+      unprepared,
+      parte,
+    }: { plan?: PlanChoice | undefined; unprepared?: string | undefined; parte?: Part | undefined },
   ) {
     // A statement without values is sent by `pg` with another protocol, in which no other statement can go before it.
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig)

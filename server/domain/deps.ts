@@ -43,7 +43,7 @@ type ServiceConfigKey =
   | 'requestHours'
   | 'cajaIdleMinutes'
   | 'comercioIdleHours'
-  | 'empresaIdleMinutes'
+  | 'companyIdleMinutes'
   | 'mensajeria'
   | 'tiles'
   | 'proxies'

@@ -46,9 +46,9 @@ export const listGenerated = (folder: string) =>
 export function generatedBody(archivo: string): ResponseBody {
   const bytesByName = new Map<string, Buffer>()
   const leer = (nombre: string) => () => {
-    const leido = bytesByName.get(nombre) ?? readGenerated(nombre)
-    bytesByName.set(nombre, leido)
-    return leido
+    const readBytes = bytesByName.get(nombre) ?? readGenerated(nombre)
+    bytesByName.set(nombre, readBytes)
+    return readBytes
   }
   return { identity: leer(archivo), gzip: leer(`${archivo}.gz`), br: leer(`${archivo}.br`) }
 }

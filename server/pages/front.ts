@@ -61,7 +61,7 @@ export class Front {
    * Returns the headers Content-Security-Policy and Permissions-Policy of a page that shows the brand. They allow the
    * sources in `allowedSources`, the brand's style and images, and the device features in `deviceFeatures`, such as the camera.
    */
-  permisos(...[allowedSources, deviceFeatures]: Parameters<typeof contentPolicy>) {
+  policyHeaders(...[allowedSources, deviceFeatures]: Parameters<typeof contentPolicy>) {
     const joinSources = (...sources: (string | undefined)[]) => sources.filter(Boolean).join(' ')
     return contentPolicy(
       {

@@ -27,7 +27,7 @@ export interface PageRequest {
 }
 
 /** Page that is rendered for each request. */
-export interface Page {
+export interface RenderedPage {
   /** Methods that the page accepts besides GET and HEAD. */
   methods?: readonly string[]
   /** Headers Content-Security-Policy and Permissions-Policy of the page, as `contentPolicy` makes them. */
@@ -56,7 +56,7 @@ export interface Page {
 export function servePage(
   app: Express,
   path: string,
-  pagina: Page,
+  pagina: RenderedPage,
   isForeign = (_rest: string, _req: Request) => false,
 ) {
   app.use(path, (req, res, next) => {
@@ -101,7 +101,7 @@ function decode(texto: string): string {
  * Renders a page unless its network is limited. The limit is checked before any look-up, so a limited client does not
  * learn whether a guessed code exists.
  */
-async function responder(pagina: Page, pageRequest: PageRequest): Promise<PageResponse> {
+async function responder(pagina: RenderedPage, pageRequest: PageRequest): Promise<PageResponse> {
   const { methods = [] } = pagina
   if (!pageRequest.reading && !methods.includes(pageRequest.req.method)) {
     return renderSheet(pagina, pageRequest, METHOD_NOT_ALLOWED, { Allow: [...READING_POLICY, ...methods].join(', ') })
@@ -112,7 +112,7 @@ async function responder(pagina: Page, pageRequest: PageRequest): Promise<PageRe
 }
 
 function renderSheet(
-  pagina: Page,
+  pagina: RenderedPage,
   pageRequest: PageRequest,
   sheet: Sheet,
   ownHeaders: Readonly<Record<string, string>> = {},
@@ -133,7 +133,7 @@ export function waitPage(front: Front, publicUrl: string, segundos: number) {
   const { titulo, cuerpo } = waitContent(segundos)
   return {
     texto: frame({ titulo, cuerpo }, { front, head: ownHead(new Html(style)), root: `${publicUrl}/` }),
-    cabeceras: { ...PRIVATE_HEADERS, ...front.permisos({ 'style-src': byDigest(style) }), 'Content-Type': HTML },
+    cabeceras: { ...PRIVATE_HEADERS, ...front.policyHeaders({ 'style-src': byDigest(style) }), 'Content-Type': HTML },
   }
 }
 

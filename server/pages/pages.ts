@@ -1,6 +1,6 @@
 import type { Express } from 'express'
 import type { CallOperation } from '../api/contract/calls.ts'
-import { empresaDay } from '../domain/asignaciones/asignacion.ts'
+import { companyDay } from '../domain/asignaciones/asignacion.ts'
 import { createDecisiones } from '../domain/decisiones/decidir.ts'
 import type { Deps } from '../domain/deps.ts'
 import type { AvisoDeRed } from '../domain/equipo/otherNetwork.ts'
@@ -35,7 +35,7 @@ export interface PageOptions {
 
 /** Serves everything that people see, besides the contract's operations. */
 export function servePages(app: Express, deps: Deps, { front, buzon, call, onSesionUse }: PageOptions): void {
-  const today = () => empresaDay(deps)
+  const today = () => companyDay(deps)
   serveDocumentation(app, front, deps.settings.publicUrl, today)
   serveAssets(app, front.archivos)
   serveHome(app, front)

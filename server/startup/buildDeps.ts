@@ -171,7 +171,7 @@ export const settingsOf = (config: Config, publicUrl: string, images = NO_IMAGES
     requestHours: config.requestHours,
     cajaIdleMinutes: config.cajaIdleMinutes,
     comercioIdleHours: config.comercioIdleHours,
-    empresaIdleMinutes: config.empresaIdleMinutes,
+    companyIdleMinutes: config.companyIdleMinutes,
     mensajeria: config.mensajeria,
     tiles: config.tiles,
     proxies: config.proxies,

@@ -17,14 +17,14 @@ export class MasterKeysError extends Error {
 export async function ownMasterKeys(dataDir: string): Promise<readonly Buffer[]> {
   const archivo = join(dataDir, 'master_keys')
   await mkdir(dataDir, { recursive: true })
-  const leido = await readFile(archivo, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+  const storedText = await readFile(archivo, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
     await createKeyFile(archivo)
     return readFile(archivo, 'utf8')
   })
-  const claves = readKeys(leido.trim())
+  const claves = readKeys(storedText.trim())
   if (!claves) {
-    const fallas = explainKeys(leido.trim()).join('; ')
+    const fallas = explainKeys(storedText.trim()).join('; ')
     throw new MasterKeysError(
       `${archivo} está dañado: ${fallas}. Recupérelo de una copia; sin él no se lee lo que protege.`,
     )

@@ -194,7 +194,7 @@ function fileMetrics(registers: Registry[]): FileMetrics {
   return {
     store: (operacion, resultado, segundos) => storeCalls.observe({ operacion, resultado }, segundos),
     differences(sweepFindings) {
-      filesWithoutRow.set(sweepFindings.rowlessFiles)
+      filesWithoutRow.set(sweepFindings.orphanFiles)
       if (sweepFindings.missingFiles !== undefined) rowsWithoutFile.set(sweepFindings.missingFiles)
     },
   }

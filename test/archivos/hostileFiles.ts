@@ -10,39 +10,39 @@ const PAYLOAD = '<script>alert(1)</script><?php system(1) ?>'
 const lisa = (width: number, height: number, color = '#369') =>
   sharp({ create: { width, height, channels: 3, background: color } })
 
-const pedazo = (tipo: string, datos: Buffer) => {
+const buildPngChunk = (tipo: string, datos: Buffer) => {
   const cuerpo = Buffer.concat([Buffer.from(tipo, 'latin1'), datos])
   const largo = Buffer.alloc(4)
   largo.writeUInt32BE(datos.length)
-  const suma = Buffer.alloc(4)
-  suma.writeUInt32BE(crc32(cuerpo))
-  return Buffer.concat([largo, cuerpo, suma])
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(cuerpo))
+  return Buffer.concat([largo, cuerpo, checksum])
 }
 const FIRMA_PNG = Buffer.from('89504e470d0a1a0a', 'hex')
-const cabezaPng = (ancho: number, alto: number, bits: number) => {
+const buildPngHeader = (ancho: number, alto: number, bits: number) => {
   const datos = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bits, 0, 0, 0, 0])
   datos.writeUInt32BE(ancho, 0)
   datos.writeUInt32BE(alto, 4)
-  return Buffer.concat([FIRMA_PNG, pedazo('IHDR', datos)])
+  return Buffer.concat([FIRMA_PNG, buildPngChunk('IHDR', datos)])
 }
 /** All of its pixels are there, in some 35 KB. */
 const bomba = (side: number) =>
   Buffer.concat([
-    cabezaPng(side, side, 1),
-    pedazo('IDAT', deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))))),
-    pedazo('IEND', Buffer.alloc(0)),
+    buildPngHeader(side, side, 1),
+    buildPngChunk('IDAT', deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))))),
+    buildPngChunk('IEND', Buffer.alloc(0)),
   ])
 /** A segment right behind the first two bytes of a JPEG. */
-const conSegmento = (foto: Buffer, marker: number, datos: Buffer) => {
-  const cabeza = Buffer.from([0xff, marker, 0, 0])
-  cabeza.writeUInt16BE(datos.length + 2, 2)
-  return Buffer.concat([foto.subarray(0, 2), cabeza, datos, foto.subarray(2)])
+const insertSegment = (foto: Buffer, marker: number, datos: Buffer) => {
+  const segmentHeader = Buffer.from([0xff, marker, 0, 0])
+  segmentHeader.writeUInt16BE(datos.length + 2, 2)
+  return Buffer.concat([foto.subarray(0, 2), segmentHeader, datos, foto.subarray(2)])
 }
 const insertAfterHeader = (png: Buffer, datos: Buffer) => Buffer.concat([png.subarray(0, 33), datos, png.subarray(33)])
 const conCola = async (imagen: Promise<Buffer>, cola: string) =>
   Buffer.concat([await imagen, Buffer.from(cola, 'latin1')])
-const cuadro = (color: string) => lisa(250, 240, color).png().toBuffer()
-const girada = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
+const createFrame = (color: string) => lisa(250, 240, color).png().toBuffer()
+const createOrientedJpeg = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
 /** A photo whose EXIF is there and means nothing. */
 const conExif = (corrupt: (exif: Buffer) => void) => async () => {
   const foto = await createFoto()
@@ -71,20 +71,21 @@ interface ExpectedImage {
 }
 
 /** What is taken, and what it becomes. */
-export const ACCEPTED_IMAGES: readonly [que: string, hacer: Bytes, esperado: ExpectedImage][] = [
-  ['a JPEG with a comment', async () => conSegmento(await createFoto(), 0xfe, Buffer.from(PAYLOAD)), { ancho: 640 }],
+export const ACCEPTED_IMAGES: readonly [description: string, build: Bytes, expected: ExpectedImage][] = [
+  ['a JPEG with a comment', async () => insertSegment(await createFoto(), 0xfe, Buffer.from(PAYLOAD)), { ancho: 640 }],
   ['a JPEG that is a ZIP, too', () => conCola(createFoto(), `PK\x03\x04${PAYLOAD}PK\x05\x06`), { ancho: 640 }],
   ['a JPEG that is a PDF, too', () => conCola(createFoto(), `%PDF-1.7\n${PAYLOAD}`), { ancho: 640 }],
   ['a JPEG that is HTML, too', () => conCola(createFoto(), `\n<html>${PAYLOAD}</html>`), { ancho: 640 }],
   [
     'a JPEG with XMP',
-    async () => conSegmento(await createFoto(), 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${PAYLOAD}`)),
+    async () => insertSegment(await createFoto(), 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${PAYLOAD}`)),
     { ancho: 640 },
   ],
   ['a PNG with a script behind it', () => conCola(createFirma(), PAYLOAD), { tipo: 'firma', ancho: 300, alto: 100 }],
   [
     'a PNG with a script in its text',
-    async () => insertAfterHeader(await createFirma(), pedazo('tEXt', Buffer.from(`Comment\0${PAYLOAD}`, 'latin1'))),
+    async () =>
+      insertAfterHeader(await createFirma(), buildPngChunk('tEXt', Buffer.from(`Comment\0${PAYLOAD}`, 'latin1'))),
     { tipo: 'firma', ancho: 300 },
   ],
   [
@@ -103,19 +104,19 @@ export const ACCEPTED_IMAGES: readonly [que: string, hacer: Bytes, esperado: Exp
   [
     'an animated WebP',
     async () =>
-      sharp([await cuadro('#f00'), await cuadro('#00f')], { join: { animated: true } })
+      sharp([await createFrame('#f00'), await createFrame('#00f')], { join: { animated: true } })
         .webp()
         .toBuffer(),
     { ancho: 250, alto: 240 },
   ],
   ...[1, 2, 3, 4].map((n): [string, Bytes, ExpectedImage] => [
     `orientation ${n}`,
-    girada(n),
+    createOrientedJpeg(n),
     { ancho: 400, alto: 200 },
   ]),
   ...[5, 6, 7, 8].map((n): [string, Bytes, ExpectedImage] => [
     `orientation ${n}`,
-    girada(n),
+    createOrientedJpeg(n),
     { ancho: 200, alto: 400 },
   ]),
   ['EXIF full of ones', conExif((exif) => exif.fill(0xff)), { ancho: 640, capturado_en: null, lat: null }],
@@ -140,17 +141,17 @@ const GRANDE = /pasa de 40 megapíxeles/
 const HEIC = /HEIC o AVIF, que no se admiten\. Envíela como JPEG: en un iPhone, Ajustes/
 const deTelefono = (brand: string) => () =>
   Buffer.concat([Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0`), randomBytes(900)])
-const diez = () => sharp(Buffer.alloc(300), { raw: { width: 10, height: 10, channels: 3 } })
+const createTinyImage = () => sharp(Buffer.alloc(300), { raw: { width: 10, height: 10, channels: 3 } })
 
 /** What is not, and what its sender is told. */
-export const REFUSED_IMAGES: readonly [que: string, hacer: Bytes, detalle: RegExp][] = [
+export const REFUSED_IMAGES: readonly [description: string, build: Bytes, detail: RegExp][] = [
   ['nothing', () => Buffer.alloc(0), /llegó vacío/],
   ['HTML', () => Buffer.from(`<!doctype html>${PAYLOAD}`), NI_JPEG],
   ['an SVG', () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'), NI_JPEG],
   ['a PDF', () => Buffer.from('%PDF-1.7\n1 0 obj'), NI_JPEG],
   ['a ZIP', () => Buffer.from('PK\x03\x04 and so on'), NI_JPEG],
-  ['a GIF', () => diez().gif().toBuffer(), NI_JPEG],
-  ['a TIFF', () => diez().tiff().toBuffer(), NI_JPEG],
+  ['a GIF', () => createTinyImage().gif().toBuffer(), NI_JPEG],
+  ['a TIFF', () => createTinyImage().tiff().toBuffer(), NI_JPEG],
   ['one byte', () => Buffer.from([0xff]), NI_JPEG],
   ...['heic', 'heix', 'mif1', 'avif'].map((brand): [string, Bytes, RegExp] => [
     `HEIC (${brand})`,
@@ -167,16 +168,20 @@ export const REFUSED_IMAGES: readonly [que: string, hacer: Bytes, detalle: RegEx
   ['noise that begins like a WebP', () => Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP'), randomBytes(5_000)]), ROTA],
   ['a JPEG that ends too soon', async () => (await createFoto()).subarray(0, -400), ROTA],
   ['a PNG that ends too soon', async () => (await lisa(400, 300).png().toBuffer()).subarray(0, 200), ROTA],
-  ['a PNG without pixels', () => Buffer.concat([cabezaPng(10, 10, 8), pedazo('IEND', Buffer.alloc(0))]), ROTA],
+  [
+    'a PNG without pixels',
+    () => Buffer.concat([buildPngHeader(10, 10, 8), buildPngChunk('IEND', Buffer.alloc(0))]),
+    ROTA,
+  ],
   ['a PNG that unfolds to 17,000² pixels', () => bomba(17_000), GRANDE],
   [
     'a PNG that promises 2³² pixels',
-    () => Buffer.concat([cabezaPng(65_000, 65_000, 8), pedazo('IDAT', deflateSync(Buffer.alloc(9)))]),
+    () => Buffer.concat([buildPngHeader(65_000, 65_000, 8), buildPngChunk('IDAT', deflateSync(Buffer.alloc(9)))]),
     GRANDE,
   ],
   [
     'a picture one pixel wide and far too high',
-    () => Buffer.concat([cabezaPng(1, 2_000_000_000, 8), randomBytes(90)]),
+    () => Buffer.concat([buildPngHeader(1, 2_000_000_000, 8), randomBytes(90)]),
     /incompleta o dañada|megapíxeles/,
   ],
 ]

@@ -3,7 +3,7 @@ import type { Comercio, TestEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 
 /** A photo as a phone takes it: turned, and with its maker, time and place written into it. */
-export const createFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido: noise = 0 } = {}) =>
+export const createFoto = ({ ancho = 640, alto = 480, color = '#c33', noise = 0 } = {}) =>
   sharp({
     create: {
       width: ancho,
@@ -38,38 +38,50 @@ type Tipo = 'foto' | 'firma'
 
 /** Uploads a picture of the guide. */
 export async function uploadArchivo(
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   guia: string,
   { tipo = 'foto' as Tipo, bytes, mime = 'image/jpeg' }: { tipo?: Tipo; bytes?: Uint8Array; mime?: string } = {},
 ) {
   const contenido = bytes ?? (tipo === 'foto' ? await createFoto() : await createFirma())
-  return entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=${tipo}`, {
-    llave: entorno.llaveDeOperacion,
+  return environment.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=${tipo}`, {
+    llave: environment.llaveDeOperacion,
     raw: new Uint8Array(contenido),
     cabeceras: { 'Content-Type': mime },
   })
 }
 
 /** A guide on its way to the recipient; that courier carries it, if it says so. */
-export async function createGuiaOnRoute(entorno: TestEnvironment, { api }: Pick<Comercio, 'api'>, repartidor?: string) {
+export async function createGuiaOnRoute(
+  environment: TestEnvironment,
+  { api }: Pick<Comercio, 'api'>,
+  repartidor?: string,
+) {
   const { guia } = await api.guias.crear(buildGuia())
   for (const estado of ['recolectado', 'en_ruta'])
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...(repartidor ? { repartidor } : {}) })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado, ...(repartidor ? { repartidor } : {}) })
   return guia
 }
 
 /** A guide whose delivery failed. */
-export async function fallida(entorno: TestEnvironment, comercio: Pick<Comercio, 'api'>) {
-  const guia = await createGuiaOnRoute(entorno, comercio)
-  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+export async function createFailedGuia(environment: TestEnvironment, comercio: Pick<Comercio, 'api'>) {
+  const guia = await createGuiaOnRoute(environment, comercio)
+  await environment.operar('POST', `/guias/${guia}/eventos`, {
+    estado: 'intento_fallido',
+    motivo: 'destinatario_ausente',
+  })
   return guia
 }
 
 /** Registers a delivery with a photo and a signature. */
-export async function registerEntrega(entorno: TestEnvironment, guia: string, moreFields: object = {}, clave?: string) {
+export async function registerEntrega(
+  environment: TestEnvironment,
+  guia: string,
+  moreFields: object = {},
+  clave?: string,
+) {
   const [foto, firma] = await Promise.all([
-    uploadArchivo(entorno, guia),
-    uploadArchivo(entorno, guia, { tipo: 'firma' }),
+    uploadArchivo(environment, guia),
+    uploadArchivo(environment, guia, { tipo: 'firma' }),
   ])
   const entrega = {
     recibido_por: { nombre: 'María López', relacion: 'familiar' },
@@ -80,11 +92,11 @@ export async function registerEntrega(entorno: TestEnvironment, guia: string, mo
     precision_m: 8.5,
     ...moreFields,
   }
-  const { cuerpo, status } = await entorno.operar('POST', `/guias/${guia}/entrega`, entrega, clave)
+  const { cuerpo, status } = await environment.operar('POST', `/guias/${guia}/entrega`, entrega, clave)
   if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(cuerpo)}`)
   return { guia, foto: foto.cuerpo.archivo as string, firma: firma.cuerpo.archivo as string, evento: cuerpo }
 }
 
 /** A guide delivered with a photo and a signature. */
-export const createDeliveredGuia = async (entorno: TestEnvironment, comercio: Pick<Comercio, 'api'>) =>
-  registerEntrega(entorno, await createGuiaOnRoute(entorno, comercio))
+export const createDeliveredGuia = async (environment: TestEnvironment, comercio: Pick<Comercio, 'api'>) =>
+  registerEntrega(environment, await createGuiaOnRoute(environment, comercio))

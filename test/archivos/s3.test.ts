@@ -25,7 +25,7 @@ beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
 })
 afterEach(() => {
-  servidor.suerte = () => 'bien'
+  servidor.decideFate = () => 'bien'
 })
 afterAll(async () => {
   almacen.close()
@@ -131,19 +131,19 @@ describe('a service that keeps its files in S3', () => {
       expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
     }
     // Many at once: each waits for the storage, none for the others.
-    servidor.suerte = () => suerte
+    servidor.decideFate = () => suerte
     await Promise.all([1, 2, 3, 4].map(rechazada))
-    servidor.suerte = () => 'corta'
+    servidor.decideFate = () => 'corta'
     await rechazada()
-    await servidor.apagar()
+    await servidor.stopListening()
     await rechazada()
     // Nor does the sweeper forget a name whose file it could not delete.
     const nombres = await columna('archivo_indice', `estado = 'subiendo'`)
     expect(nombres).toHaveLength(6)
     await expect(barrer(1)).rejects.toMatchObject({ codigo: 'no_disponible' })
     expect(await columna('archivo_indice', `estado = 'borrando'`)).toEqual(nombres)
-    await servidor.switchLight()
-    servidor.suerte = () => 'bien'
+    await servidor.listenAgain()
+    servidor.decideFate = () => 'bien'
     expect(await columna('archivo')).toEqual(antes)
     expect((await uploadArchivo(entorno, guia)).status).toBe(201)
     await barrer()
@@ -155,10 +155,10 @@ describe('a service that keeps its files in S3', () => {
 
   it('has what it was not told about deleted: stored, and the answer lost', async () => {
     const guia = await createGuiaOnRoute(entorno, comercio)
-    servidor.suerte = ({ method }) => (method === 'PUT' ? 'pierde' : 'bien')
+    servidor.decideFate = ({ method }) => (method === 'PUT' ? 'pierde' : 'bien')
     const antes = await columna('archivo')
     expect((await uploadArchivo(entorno, guia)).status).toBe(503)
-    servidor.suerte = () => 'bien'
+    servidor.decideFate = () => 'bien'
     const deMas = (await guardados()).filter((clave) => !antes.includes(clave))
     expect(deMas).toHaveLength(1)
     expect(await columna('archivo')).toEqual(antes)
@@ -181,7 +181,7 @@ describe('the processes', () => {
   it.each([['start'], ['worker']])('npm run %s says what is wrong with the storage, and ends', async (guion) => {
     const dataDir = procesos.nextFolder()
     const env = { ...servidor.env, S3_SECRET_ACCESS_KEY: 'otra', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
-    const proceso = procesos.correr(['npm', 'run', guion], env)
+    const proceso = procesos.runCommand(['npm', 'run', guion], env)
     expect(await proceso.waitForEnd()).toMatchObject({ codigo: 1 })
     expect(proceso.errores).toMatch(
       /^No se puede usar el almacén de archivos \(STORAGE=s3\): la clave secreta no corresponde .* S3_SECRET_ACCESS_KEY\.$/m,
@@ -209,11 +209,11 @@ describe('the processes', () => {
     expect(await admin('exportar', '--carpeta', carpeta)).toMatchObject({ codigo: 0 })
     expect((await readdir(carpeta)).length).toBe(suyos)
     const antes = await guardados()
-    servidor.suerte = ({ method }) => (method === 'DELETE' ? 'falla' : 'bien')
+    servidor.decideFate = ({ method }) => (method === 'DELETE' ? 'falla' : 'bien')
     expect((await admin('olvidar', '--si')).codigo).toBe(1)
     expect(await guardados()).toEqual(antes)
     expect(await columna('archivo_indice', `estado = 'borrando'`)).toHaveLength(suyos)
-    servidor.suerte = () => 'bien'
+    servidor.decideFate = () => 'bien'
     expect((await admin('olvidar', '--si')).codigo).toBe(0)
     expect(await guardados()).toHaveLength(antes.length - suyos)
     await enOrden()
@@ -230,7 +230,7 @@ describe('the processes', () => {
     const url = await listo(proceso)
     const antes = await columna('archivo')
     const vistas = servidor.servedRequests.length
-    servidor.suerte = ({ method }) => (method === 'PUT' ? 'calla' : 'bien')
+    servidor.decideFate = ({ method }) => (method === 'PUT' ? 'calla' : 'bien')
     const subida = fetch(`${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${entorno.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
@@ -241,7 +241,7 @@ describe('the processes', () => {
     )
     process.kill(findNodeProcess(dataDir), 'SIGKILL')
     expect(await subida).toBeUndefined()
-    servidor.suerte = () => 'bien'
+    servidor.decideFate = () => 'bien'
     const [, archivo = ''] = /(arch_\w+)$/.exec(puesta) ?? []
     expect(await guardados()).toContain(archivo)
     expect(await columna('archivo')).toEqual(antes)

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { S3Config } from '../../server/platform/files/s3Store.ts'
 
 /** s3rver knows one account. */
-export const CREDENCIALES = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+export const S3_CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 const REGION = 'us-east-1'
 
 /**
@@ -26,12 +26,12 @@ export interface S3Server {
   /** The configuration of a service that keeps its files there. */
   env: Record<string, string>
   /** Decides what becomes of each request; serves all of them until told otherwise. */
-  suerte: (req: IncomingMessage) => S3Fate
+  decideFate: (req: IncomingMessage) => S3Fate
   /** Methods and paths of the requests that it has done. */
   servedRequests: string[]
   /** Nobody listens on its port any more, or again. */
-  apagar(): Promise<void>
-  switchLight(): Promise<void>
+  stopListening(): Promise<void>
+  listenAgain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -41,35 +41,35 @@ export interface S3Server {
  */
 export async function createS3Server(bucket = 'guias-pruebas'): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'guias-s3-'))
-  const { port: innerPort, stop: parar } = await correrS3rver(directory, bucket)
+  const { port: innerPort, stop: stopS3rver } = await startS3rver(directory, bucket)
   const s3Server: S3Server = {
     url: '',
     bucket,
     config: {} as S3Config,
     env: {},
-    suerte: () => 'bien',
+    decideFate: () => 'bien',
     servedRequests: [],
-    async apagar() {
-      puerta.closeAllConnections()
-      await new Promise((resolve) => puerta.close(resolve))
+    async stopListening() {
+      gate.closeAllConnections()
+      await new Promise((resolve) => gate.close(resolve))
     },
-    switchLight: () => listen(puerta, Number(new URL(s3Server.url).port)).then(() => {}),
+    listenAgain: () => listen(gate, Number(new URL(s3Server.url).port)).then(() => {}),
     async close() {
-      await s3Server.apagar()
-      await parar()
+      await s3Server.stopListening()
+      await stopS3rver()
       await rm(directory, { recursive: true, force: true })
     },
   }
-  const puerta = createServer((req, res) => {
+  const gate = createServer((req, res) => {
     handleRequest(s3Server, innerPort, req, res).catch((error) => res.destroy(error))
   })
-  s3Server.url = `http://127.0.0.1:${await listen(puerta, 0)}`
+  s3Server.url = `http://127.0.0.1:${await listen(gate, 0)}`
   s3Server.config = {
     bucket,
     region: REGION,
     endpoint: s3Server.url,
     pathStyle: true,
-    ...CREDENCIALES,
+    ...S3_CREDENTIALS,
     prefix: '',
   }
   s3Server.env = {
@@ -77,19 +77,19 @@ export async function createS3Server(bucket = 'guias-pruebas'): Promise<S3Server
     S3_BUCKET: bucket,
     S3_ENDPOINT: s3Server.url,
     S3_PATH_STYLE: '1',
-    S3_ACCESS_KEY_ID: CREDENCIALES.accessKeyId,
-    S3_SECRET_ACCESS_KEY: CREDENCIALES.secretAccessKey,
+    S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+    S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
   }
   return s3Server
 }
 
 /** A process of its own: its page tokens need a cipher that OpenSSL keeps among the old ones. */
-async function correrS3rver(directory: string, bucket: string) {
+async function startS3rver(directory: string, bucket: string) {
   const programPath = fileURLToPath(import.meta.resolve('s3rver/bin/s3rver.js'))
   const opciones = ['-a', '127.0.0.1', '-p', '0', '-d', directory, '-s', '--configure-bucket', bucket]
-  const hijo = spawn(process.execPath, ['--openssl-legacy-provider', programPath, ...opciones], { stdio: 'pipe' })
-  const matar = () => hijo.kill('SIGKILL')
-  process.once('exit', matar)
+  const child = spawn(process.execPath, ['--openssl-legacy-provider', programPath, ...opciones], { stdio: 'pipe' })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   const port = await new Promise<number>((resolve, reject) => {
     let output = ''
     const leer = (chunk: Buffer) => {
@@ -97,16 +97,16 @@ async function correrS3rver(directory: string, bucket: string) {
       const [, numero] = /listening on [\d.]+:(\d+)/.exec(output) ?? []
       if (numero) resolve(Number(numero))
     }
-    hijo.stdout.on('data', leer)
-    hijo.stderr.on('data', leer)
-    hijo.once('exit', () => reject(new Error(`s3rver didn't start: ${output}`)))
+    child.stdout.on('data', leer)
+    child.stderr.on('data', leer)
+    child.once('exit', () => reject(new Error(`s3rver didn't start: ${output}`)))
   })
   return {
     port,
     async stop() {
-      process.removeListener('exit', matar)
-      matar()
-      if (hijo.exitCode === null && hijo.signalCode === null) await once(hijo, 'exit')
+      process.removeListener('exit', kill)
+      kill()
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
   }
 }
@@ -118,64 +118,64 @@ const listen = (server: Server, port: number) =>
   })
 
 async function handleRequest(s3Server: S3Server, innerPort: number, req: IncomingMessage, res: ServerResponse) {
-  const suerte = s3Server.suerte(req)
-  if (suerte === 'cuelga') return
-  if (suerte === 'corta') return void req.once('data', () => req.destroy())
+  const fate = s3Server.decideFate(req)
+  if (fate === 'cuelga') return
+  if (fate === 'corta') return void req.once('data', () => req.destroy())
   const cuerpo = Buffer.concat(await Array.fromAsync(req as AsyncIterable<Buffer>))
-  if (suerte === 'falla') return void negar(res, 500, 'InternalError')
+  if (fate === 'falla') return void refuse(res, 500, 'InternalError')
   const falta = verificar(req, cuerpo)
-  if (falta) return void negar(res, 403, falta)
+  if (falta) return void refuse(res, 403, falta)
   const { method, url, headers } = req
   const innerRequest = request({ port: innerPort, host: '127.0.0.1', method, path: url, headers }, async (de) => {
     s3Server.servedRequests.push(`${method} ${url?.split('?')[0]}`)
-    if (suerte === 'calla') return void de.resume()
-    if (suerte === 'pierde') return void de.resume().once('end', () => req.socket.destroy())
+    if (fate === 'calla') return void de.resume()
+    if (fate === 'pierde') return void de.resume().once('end', () => req.socket.destroy())
     res.writeHead(de.statusCode ?? 500, de.headers)
-    if (suerte !== 'gotea') return void de.pipe(res)
+    if (fate !== 'gotea') return void de.pipe(res)
     res.write(Buffer.concat(await Array.fromAsync(de as AsyncIterable<Buffer>)).subarray(0, 10))
   })
   innerRequest.on('error', () => res.destroy())
   innerRequest.end(cuerpo)
 }
 
-const negar = (res: ServerResponse, status: number, codigo: string) =>
+const refuse = (res: ServerResponse, status: number, codigo: string) =>
   res
     .writeHead(status, { 'Content-Type': 'application/xml' })
     .end(`<?xml version="1.0"?><Error><Code>${codigo}</Code><Message>${codigo}</Message></Error>`)
 
 const sha256 = (datos: string | Buffer) => createHash('sha256').update(datos).digest('hex')
 const hmac = (clave: string | Buffer, datos: string) => createHmac('sha256', clave).update(datos).digest()
-const codificar = (texto: string) =>
+const percentEncode = (texto: string) =>
   encodeURIComponent(texto).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /** Signature version 4, in the header or in the query. The code of what is wrong; undefined: nothing. */
 function verificar({ method = '', url = '', headers }: IncomingMessage, cuerpo: Buffer): string | undefined {
   const { pathname, searchParams } = new URL(url, 'http://x')
-  const enConsulta = searchParams.has('X-Amz-Signature')
-  const [, credencial = '', firmadas = '', firma = ''] = enConsulta
+  const isPresigned = searchParams.has('X-Amz-Signature')
+  const [, credencial = '', signedHeaders = '', firma = ''] = isPresigned
     ? ['', ...['Credential', 'SignedHeaders', 'Signature'].map((n) => searchParams.get(`X-Amz-${n}`) ?? '')]
     : (/^AWS4-HMAC-SHA256 Credential=(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(headers.authorization ?? '') ??
       [])
   if (!firma) return 'AccessDenied'
   const [llave, dia = '', region = '', servicio = '', fin = ''] = credencial.split('/')
-  if (llave !== CREDENCIALES.accessKeyId) return 'InvalidAccessKeyId'
+  if (llave !== S3_CREDENTIALS.accessKeyId) return 'InvalidAccessKeyId'
   if (region !== REGION) return 'AuthorizationHeaderMalformed'
-  const fecha = (enConsulta ? searchParams.get('X-Amz-Date') : (headers['x-amz-date'] as string)) ?? ''
+  const fecha = (isPresigned ? searchParams.get('X-Amz-Date') : (headers['x-amz-date'] as string)) ?? ''
   const desde = Date.parse(fecha.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
   const hasta = desde + Number(searchParams.get('X-Amz-Expires') ?? 900) * 1_000
-  if (!(Date.now() <= hasta)) return enConsulta ? 'AccessDenied' : 'RequestTimeTooSkewed'
-  const huella = enConsulta ? 'UNSIGNED-PAYLOAD' : String(headers['x-amz-content-sha256'])
-  if (!enConsulta && huella !== sha256(cuerpo)) return 'XAmzContentSHA256Mismatch'
-  const consulta = [...searchParams]
+  if (!(Date.now() <= hasta)) return isPresigned ? 'AccessDenied' : 'RequestTimeTooSkewed'
+  const huella = isPresigned ? 'UNSIGNED-PAYLOAD' : String(headers['x-amz-content-sha256'])
+  if (!isPresigned && huella !== sha256(cuerpo)) return 'XAmzContentSHA256Mismatch'
+  const canonicalQuery = [...searchParams]
     .filter(([nombre]) => nombre !== 'X-Amz-Signature')
-    .map((par) => par.map(codificar).join('='))
+    .map((par) => par.map(percentEncode).join('='))
     .sort()
     .join('&')
-  const cabeceras = firmadas.split(';').map((nombre) => `${nombre}:${String(headers[nombre] ?? '').trim()}\n`)
-  const canonica = [method, pathname, consulta, cabeceras.join(''), firmadas, huella].join('\n')
+  const cabeceras = signedHeaders.split(';').map((nombre) => `${nombre}:${String(headers[nombre] ?? '').trim()}\n`)
+  const canonicalRequest = [method, pathname, canonicalQuery, cabeceras.join(''), signedHeaders, huella].join('\n')
   const ambito = [dia, region, servicio, fin].join('/')
-  const texto = ['AWS4-HMAC-SHA256', fecha, ambito, sha256(canonica)].join('\n')
-  const clave = [dia, region, servicio, fin].reduce<string | Buffer>(hmac, `AWS4${CREDENCIALES.secretAccessKey}`)
+  const texto = ['AWS4-HMAC-SHA256', fecha, ambito, sha256(canonicalRequest)].join('\n')
+  const clave = [dia, region, servicio, fin].reduce<string | Buffer>(hmac, `AWS4${S3_CREDENTIALS.secretAccessKey}`)
   return hmac(clave, texto).toString('hex') === firma ? undefined : 'SignatureDoesNotMatch'
 }
 

@@ -9,7 +9,7 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { createS3Store, type S3Config, type S3Store } from '../../server/platform/files/s3Store.ts'
 import { createLocalStore, type FileStore } from '../../server/platform/files/store.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
-import { CREDENCIALES, createS3Server, createSilentServer, type S3Server } from './s3.ts'
+import { createS3Server, createSilentServer, S3_CREDENTIALS, type S3Server } from './s3.ts'
 
 let carpeta: string
 let local: FileStore
@@ -28,7 +28,7 @@ beforeAll(async () => {
   s3 = abrirS3()
 })
 afterEach(() => {
-  servidor.suerte = () => 'bien'
+  servidor.decideFate = () => 'bien'
 })
 afterAll(async () => {
   for (const almacen of abiertos) almacen.close()
@@ -164,7 +164,7 @@ describe('the storage in S3', () => {
     const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
     const { GetObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
     const { endpoint, region, bucket: Bucket } = servidor.config
-    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: CREDENCIALES })
+    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: S3_CREDENTIALS })
     const orden = new GetObjectCommand({ Bucket, Key: 'arch_FOTO' })
     const firmadoEn = (segundos: number) =>
       getSignedUrl(cliente, orden, { expiresIn: 300, signingDate: new Date(Date.now() - segundos * 1_000) })
@@ -179,7 +179,7 @@ describe('the storage in S3', () => {
     ['loses an answer', 'pierde', 1],
   ] as const)('gets through to one that %s', async (_que, suerte, veces) => {
     let quedan: number = veces
-    servidor.suerte = () => (quedan-- > 0 ? suerte : 'bien')
+    servidor.decideFate = () => (quedan-- > 0 ? suerte : 'bien')
     const contenido = randomBytes(200_000)
     await s3.save(`arch_TRAS_${suerte}`, contenido, JPEG)
     expect((await leido(`arch_TRAS_${suerte}`)).equals(contenido)).toBe(true)
@@ -193,7 +193,7 @@ describe('the storage in S3', () => {
     async () => {
       const antes = await claves(s3)
       await s3.save('arch_GOTEA', randomBytes(100_000), JPEG)
-      servidor.suerte = ({ url = '' }) => (url.includes('GOTEA') ? 'gotea' : 'cuelga')
+      servidor.decideFate = ({ url = '' }) => (url.includes('GOTEA') ? 'gotea' : 'cuelga')
       const [aMedias, ...intentos] = await Promise.allSettled([
         s3.leer('arch_GOTEA').then(buffer),
         s3.save('arch_NADA', randomBytes(1_000_000), JPEG),
@@ -203,11 +203,11 @@ describe('the storage in S3', () => {
       ])
       for (const intento of intentos) expect(intento).toMatchObject({ status: 'rejected', reason: NO_DISPONIBLE })
       expect(aMedias).toMatchObject({ status: 'rejected' })
-      servidor.suerte = () => 'falla'
+      servidor.decideFate = () => 'falla'
       await expect(s3.save('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
-      servidor.suerte = () => 'corta'
+      servidor.decideFate = () => 'corta'
       await expect(s3.save('arch_NADA', randomBytes(300_000), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
-      servidor.suerte = () => 'bien'
+      servidor.decideFate = () => 'bien'
       expect(await claves(s3)).toEqual([...antes, 'arch_GOTEA'].sort())
       await s3.save('arch_NADA', Buffer.from('ahora'), JPEG)
       expect(String(await leido('arch_NADA'))).toBe('ahora')
@@ -267,7 +267,7 @@ describe('the storage in S3', () => {
     await s3.save('arch_TIPO', contenido, 'application/pdf')
     const { HeadObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
     const { endpoint, region, bucket: Bucket } = servidor.config
-    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: CREDENCIALES })
+    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: S3_CREDENTIALS })
     const { ContentType, ETag } = await cliente.send(new HeadObjectCommand({ Bucket, Key: 'arch_TIPO' }))
     const md5 = createHash('md5').update(contenido).digest('hex')
     expect([ContentType, ETag]).toEqual(['application/pdf', `"${md5}"`])

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as esperar } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import sharp from 'sharp'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
@@ -438,7 +438,7 @@ describe('the sweeper', () => {
       usado_en: null,
     })
     await expect(intento).rejects.toMatchObject({ codigo: 'no_disponible' })
-    await esperar(10)
+    await sleep(10)
     await enOrden()
   })
 })

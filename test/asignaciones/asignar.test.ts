@@ -5,12 +5,12 @@ import { createDeliveredGuia, createGuiaOnRoute } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona } from '../equipo/persona.ts'
 import { buildGuia, EN_POSTGRES } from '../factories.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
-let yo: Movil
-let otro: Movil
+let yo: Mobile
+let otro: Mobile
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   yo = await createMobile(entorno)

@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, EN_POSTGRES } from '../factories.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 let comercio: Comercio
-let yo: Movil
-let otro: Movil
+let yo: Mobile
+let otro: Mobile
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   yo = await createMobile(entorno)
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
-const asignar = (guias: string[], { repartidor }: Movil) =>
+const asignar = (guias: string[], { repartidor }: Mobile) =>
   entorno.operar('POST', '/asignaciones', { guias, repartidor })
 const retirar = (cuerpo: object) => entorno.operar('POST', '/asignaciones/retirar', cuerpo)
 const vista = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo

@@ -1,12 +1,12 @@
 import type { OperationId } from '../../server/api/contract/contract.ts'
 import type { TestEnvironment, TestResponse } from '../environment.ts'
-import { agregarPasskey, prepareRegistration, signChallenge } from '../equipo/authenticator.ts'
+import { addPasskey, prepareRegistration, signChallenge } from '../equipo/authenticator.ts'
 import {
   createCorreoAddress,
   createTestPersona,
   endSignIn,
   findPendingCorreo,
-  pedirCodigo,
+  requestCode,
   requestFromPage,
   requestInvitacionAprobacion,
   signInWithCode,
@@ -27,10 +27,10 @@ export const toScene = (pedir: () => PendingResponse, sobre?: string) => ({
  * Returns what is sent for each operation about persons and their sessions. One function, because it is a table with a
  * row for each operation.
  */
-export function createPersonaScenes(entorno: TestEnvironment) {
-  const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
+export function createPersonaScenes(environment: TestEnvironment) {
+  const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => environment.operar(metodo, ruta, cuerpo)
   const dePersona = async (metodo: string, ruta: string) => {
-    const testPersona = await createTestPersona(entorno)
+    const testPersona = await createTestPersona(environment)
     return toScene(() => testPersona.request(metodo, `/operaciones/v1${ruta}`))
   }
   return {
@@ -40,79 +40,83 @@ export function createPersonaScenes(entorno: TestEnvironment) {
       ),
     listarPersonas: async () => toScene(operar('GET', '/personas')),
     obtenerPersona: async () => {
-      const { persona } = await createTestPersona(entorno)
+      const { persona } = await createTestPersona(environment)
       return toScene(operar('GET', `/personas/${persona}`), persona)
     },
     eliminarPersona: async () => {
-      const { persona } = await createTestPersona(entorno)
+      const { persona } = await createTestPersona(environment)
       return toScene(operar('DELETE', `/personas/${persona}`), persona)
     },
     cambiarMembresia: async () => {
-      const { persona, membresia } = await createTestPersona(entorno)
+      const { persona, membresia } = await createTestPersona(environment)
       return toScene(operar('PATCH', `/membresias/${membresia}`, { alcances: ['administrar'] }), persona)
     },
     quitarMembresia: async () => {
-      const { persona, membresia } = await createTestPersona(entorno)
+      const { persona, membresia } = await createTestPersona(environment)
       return toScene(operar('DELETE', `/membresias/${membresia}`), persona)
     },
     listarAprobaciones: async () => toScene(operar('GET', '/aprobaciones')),
     obtenerAprobacion: async () => {
-      const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+      const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
       const { aprobacion } = await requestInvitacionAprobacion(ana)
       return toScene(operar('GET', `/aprobaciones/${aprobacion}`), aprobacion)
     },
     darAprobacion: async () => {
-      const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-      const { aprobacion } = await requestInvitacionAprobacion(ana)
-      return toScene(() => bea.request('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`))
+      const [requester, approver] = [await createTestPersona(environment), await createTestPersona(environment)]
+      const { aprobacion } = await requestInvitacionAprobacion(requester)
+      return toScene(() => approver.request('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`))
     },
     rechazarAprobacion: async () => {
-      const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-      const { aprobacion } = await requestInvitacionAprobacion(ana)
+      const [requester, approver] = [await createTestPersona(environment), await createTestPersona(environment)]
+      const { aprobacion } = await requestInvitacionAprobacion(requester)
       const ruta = `/operaciones/v1/aprobaciones/${aprobacion}/rechazar`
-      return toScene(() => bea.request('POST', ruta, { razon: 'No conozco a Ana' }), aprobacion)
+      return toScene(() => approver.request('POST', ruta, { razon: 'No conozco a Ana' }), aprobacion)
     },
     retirarAprobacion: async () => {
-      const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+      const [ana] = [await createTestPersona(environment), await createTestPersona(environment)]
       const { aprobacion } = await requestInvitacionAprobacion(ana)
       return toScene(() => ana.request('DELETE', `/operaciones/v1/aprobaciones/${aprobacion}`), aprobacion)
     },
     pedirCodigo: async () => {
-      const { correo } = await createTestPersona(entorno)
-      return toScene(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/codigo', { correo }]))
+      const { correo } = await createTestPersona(environment)
+      return toScene(() => requestFromPage(environment, '', ['POST', '/operaciones/v1/sesion/codigo', { correo }]))
     },
     abrirSesionDePersona: async () => {
-      const { correo, persona } = await createTestPersona(entorno, { conApp: false })
-      const { codigo, signInCookie } = await pedirCodigo(entorno, correo)
-      return toScene(() => signInWithCode(entorno, signInCookie, codigo), persona)
+      const { correo, persona } = await createTestPersona(environment, { conApp: false })
+      const { codigo, signInCookie } = await requestCode(environment, correo)
+      return toScene(() => signInWithCode(environment, signInCookie, codigo), persona)
     },
     aceptarInvitacion: async () => {
       const correo = createCorreoAddress()
       const { cuerpo } = await operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })()
-      const { enlace } = await findPendingCorreo(entorno, 'invitacion', correo)
+      const { enlace } = await findPendingCorreo(environment, 'invitacion', correo)
       const token = enlace.split('/').at(-1)
       return toScene(
         () =>
-          requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, codigo: cuerpo.codigo }]),
+          requestFromPage(environment, '', [
+            'POST',
+            '/operaciones/v1/sesion/invitacion',
+            { token, codigo: cuerpo.codigo },
+          ]),
         cuerpo.invitacion,
       )
     },
     cerrarSesionesDePersona: async () => {
-      const { persona } = await createTestPersona(entorno)
+      const { persona } = await createTestPersona(environment)
       return toScene(operar('DELETE', `/personas/${persona}/sesiones`), persona)
     },
     obtenerSesionDePersona: async () => dePersona('GET', '/sesion'),
     listarSesiones: async () => dePersona('GET', '/sesiones'),
     cerrarSesionDePersona: async () => dePersona('DELETE', '/sesion'),
     cerrarSesionPorCodigo: async () => {
-      const testPersona = await createTestPersona(entorno)
+      const testPersona = await createTestPersona(environment)
       return toScene(
         () => testPersona.request('DELETE', `/operaciones/v1/sesiones/${testPersona.sesion}`),
         testPersona.persona,
       )
     },
     probarPresencia: async () => {
-      const testPersona = await createTestPersona(entorno)
+      const testPersona = await createTestPersona(environment)
       const codigo = testPersona.app!.codigo()
       return toScene(
         () => testPersona.request('POST', '/operaciones/v1/sesion/presencia', { codigo }),
@@ -122,70 +126,73 @@ export function createPersonaScenes(entorno: TestEnvironment) {
     listarPasskeys: async () => dePersona('GET', '/sesion/passkeys'),
     pedirRegistroDePasskey: async () => dePersona('POST', '/sesion/passkeys/registro'),
     pedirRetoDePasskey: async () =>
-      toScene(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/passkeys/reto']), undefined),
+      toScene(() => requestFromPage(environment, '', ['POST', '/operaciones/v1/sesion/passkeys/reto']), undefined),
     agregarPasskey: async () => {
-      const testPersona = await createTestPersona(entorno)
-      const { cookie, cuerpo } = await prepareRegistration(entorno, testPersona)
+      const testPersona = await createTestPersona(environment)
+      const { cookie, cuerpo } = await prepareRegistration(environment, testPersona)
       return toScene(
-        () => requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/passkeys', cuerpo]),
+        () => requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/passkeys', cuerpo]),
         testPersona.persona,
       )
     },
     quitarPasskey: async () => {
-      const testPersona = await createTestPersona(entorno)
-      const { passkey, request: pedir } = await agregarPasskey(entorno, testPersona)
+      const testPersona = await createTestPersona(environment)
+      const { passkey, request: pedir } = await addPasskey(environment, testPersona)
       return toScene(() => pedir('DELETE', `/operaciones/v1/sesion/passkeys/${passkey}`), testPersona.persona)
     },
     abrirSesionConPasskey: async () => {
-      const testPersona = await createTestPersona(entorno)
-      const { cookie, cuerpo } = await signChallenge(entorno, (await agregarPasskey(entorno, testPersona)).autenticador)
+      const testPersona = await createTestPersona(environment)
+      const { cookie, cuerpo } = await signChallenge(
+        environment,
+        (await addPasskey(environment, testPersona)).autenticador,
+      )
       return toScene(
-        () => requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/passkeys/entrada', cuerpo]),
+        () => requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/passkeys/entrada', cuerpo]),
         testPersona.persona,
       )
     },
     probarPresenciaConPasskey: async () => {
-      const testPersona = await createTestPersona(entorno)
-      const { autenticador, cookie: propia } = await agregarPasskey(entorno, testPersona)
-      const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
+      const testPersona = await createTestPersona(environment)
+      const { autenticador, cookie: propia } = await addPasskey(environment, testPersona)
+      const { cookie, cuerpo } = await signChallenge(environment, autenticador)
       const presenceRequest = ['POST', '/operaciones/v1/sesion/passkeys/presencia', cuerpo] as [string, string, unknown]
-      return toScene(() => requestFromPage(entorno, `${propia}; ${cookie}`, presenceRequest), testPersona.persona)
+      return toScene(() => requestFromPage(environment, `${propia}; ${cookie}`, presenceRequest), testPersona.persona)
     },
     obtenerSegundoFactor: async () => dePersona('GET', '/sesion/segundo-factor'),
     pedirRegistroDeTotp: async () => dePersona('POST', '/sesion/totp/registro'),
     agregarTotp: async () => {
-      const testPersona = await createTestPersona(entorno)
+      const testPersona = await createTestPersona(environment)
       const { secreto } = (await testPersona.request('POST', '/operaciones/v1/sesion/totp/registro')).cuerpo
-      const codigo = createTestApp(entorno, secreto).codigo()
+      const codigo = createTestApp(environment, secreto).codigo()
       return toScene(() => testPersona.request('POST', '/operaciones/v1/sesion/totp', { codigo }), testPersona.persona)
     },
     quitarTotp: async () => {
-      const { comercio: tienda } = await entorno.nuevoComercio()
-      const testPersona = await createTestPersona(entorno, { comercio: tienda, alcances: ['lectura'], conApp: true })
+      const { comercio } = await environment.nuevoComercio()
+      const testPersona = await createTestPersona(environment, { comercio, alcances: ['lectura'], conApp: true })
       return toScene(() => testPersona.request('DELETE', '/operaciones/v1/sesion/totp'), testPersona.persona)
     },
     crearCodigosDeRecuperacion: async () => {
-      const testPersona = await createTestPersona(entorno)
+      const testPersona = await createTestPersona(environment)
       return toScene(
         () => testPersona.request('POST', '/operaciones/v1/sesion/codigos-de-recuperacion'),
         testPersona.persona,
       )
     },
     abrirSesionConSegundoFactor: async () => {
-      const testPersona = await createTestPersona(entorno)
-      const { codigo, signInCookie } = await pedirCodigo(entorno, testPersona.correo)
-      const { cabeceras } = await signInWithCode(entorno, signInCookie, codigo)
+      const testPersona = await createTestPersona(environment)
+      const { codigo, signInCookie } = await requestCode(environment, testPersona.correo)
+      const { cabeceras } = await signInWithCode(environment, signInCookie, codigo)
       return toScene(
-        () => endSignIn(entorno, toCookieHeader(cabeceras), testPersona.app!.codigo()),
+        () => endSignIn(environment, toCookieHeader(cabeceras), testPersona.app!.codigo()),
         testPersona.persona,
       )
     },
     restablecerSegundoFactor: async () => {
-      const { persona } = await createTestPersona(entorno)
+      const { persona } = await createTestPersona(environment)
       return toScene(operar('DELETE', `/personas/${persona}/segundo-factor`), persona)
     },
     elegirMembresia: async () => {
-      const testPersona = await createTestPersona(entorno)
+      const testPersona = await createTestPersona(environment)
       const cuerpo = { membresia: testPersona.membresia, modo: 'test' }
       return toScene(() => testPersona.request('PATCH', '/operaciones/v1/sesion', cuerpo), testPersona.persona)
     },

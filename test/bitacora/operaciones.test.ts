@@ -2,16 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
 import type { BitacoraRow } from '../../server/domain/bitacora/bitacora.ts'
-import { createDeliveredGuia, createFoto, createGuiaOnRoute, fallida, uploadArchivo } from '../archivos/images.ts'
+import {
+  createDeliveredGuia,
+  createFailedGuia,
+  createFoto,
+  createGuiaOnRoute,
+  uploadArchivo,
+} from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { createTelefono } from '../mensajeria/channel.ts'
-import { createMobile, type Movil, signInByMobile } from '../repartidores/phone.ts'
+import { createMobile, type Mobile, signInByMobile } from '../repartidores/phone.ts'
 import { createPersonaScenes, type PersonaScene, toScene } from './ofPersonas.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio
-let movil: Movil
+let movil: Mobile
 let operador: string
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -41,7 +47,7 @@ const enReparto = async () => {
   for (const estado of ['recolectado', 'en_ruta']) await movil.registrar(guia, lectura(estado))
   return guia
 }
-const conIntento = () => fallida(entorno, comercio)
+const conIntento = () => createFailedGuia(entorno, comercio)
 let urls = 0
 const otraUrl = () => ({ url: `http://127.0.0.1:9/${++urls}` })
 const nuevoWebhook = async (): Promise<string> => (await suya('POST', '/webhooks', otraUrl())()).cuerpo.webhook
@@ -200,7 +206,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   },
   reenviarSolicitudPorOperador: async () => {
     const guia = await sinLugar()
-    await entorno.quietud(comercio)
+    await entorno.waitForQuiet(comercio)
     return toScene(operar('POST', `/guias/${guia}/reenviar-solicitud`), guia)
   },
   // Of merchants
@@ -258,7 +264,7 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
   },
   reenviarSolicitud: async () => {
     const guia = await sinLugar()
-    await entorno.quietud(comercio)
+    await entorno.waitForQuiet(comercio)
     return toScene(suya('POST', `/guias/${guia}/reenviar-solicitud`))
   },
   rotarSecreto: async () => {

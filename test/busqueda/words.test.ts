@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { diaDe, enTsvector, searchKeysOf } from '../../server/domain/busqueda/keys.ts'
+import { creationDayOf, enTsvector, searchKeysOf } from '../../server/domain/busqueda/keys.ts'
 import { similarWords, soundOf, textPartsOf, wordSoundsOf } from '../../server/domain/busqueda/words.ts'
 
 const sonido = (palabra: string) => soundOf(textPartsOf(palabra)[0]!)
@@ -62,7 +62,7 @@ describe('the words with one typing error', () => {
 
 describe('the keys of a guide', () => {
   const guia = { destinatario: "Óscar D'Ángelo", municipio: 'Mixco', external_ref: 'Pedido-2026/00005' }
-  const dia = diaDe(new Date('2026-11-25T23:59:59Z'))
+  const dia = creationDayOf(new Date('2026-11-25T23:59:59Z'))
 
   it('have the words, the reference, its last part and the day', () => {
     expect(searchKeysOf({ ...guia, dia })).toEqual([

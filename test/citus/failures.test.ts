@@ -132,17 +132,20 @@ interface Saldo {
 /** Waits until every guide's event was delivered, and counts. */
 async function saldar(tiendas: readonly Tienda[], desde: number): Promise<Saldo> {
   const faltan = ({ creadas, receptor }: Tienda) => {
-    const llegadas = new Set(receptor.recibidos.map(({ id }) => id))
+    const llegadas = new Set(receptor.receivedWebhooks.map(({ id }) => id))
     return [...creadas].filter((guia) => !llegadas.has(`evt_${guia}_1`))
   }
   await hasta(async () => tiendas.every((tienda) => faltan(tienda).length === 0)).catch(() => {})
   const recuperado_s = (performance.now() - desde) / 1000
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   const suma = (de: (tienda: Tienda) => number) => tiendas.map(de).reduce((una, otra) => una + otra, 0)
   return {
     probado: suma(({ creadas }) => creadas.size),
     perdido: suma((tienda) => faltan(tienda).length),
-    doblado: suma(({ receptor: { recibidos } }) => recibidos.length - new Set(recibidos.map(({ id }) => id)).size),
+    doblado: suma(
+      ({ receptor: { receivedWebhooks } }) =>
+        receivedWebhooks.length - new Set(receivedWebhooks.map(({ id }) => id)).size,
+    ),
     recuperado_s,
   }
 }

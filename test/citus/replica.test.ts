@@ -41,13 +41,13 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
     await coordinador.connect()
     cerrar.push(() => coordinador.end())
     const seguidores: StandbyServer[] = []
-    for (const [n, nodo] of inject('nodos')!.entries()) {
+    for (const [n, nodo] of inject('nodeUrls')!.entries()) {
       const primaria = new URL(nodo)
       const puerto = await findFreePort()
       const seguidor = new StandbyServer(join(carpeta, `${n}`), puerto, primaria)
-      await admin((cliente) => seguidor.copiar(cliente), nodo)
-      cerrar.push(() => seguidor.matar())
-      await seguidor.arrancar()
+      await admin((cliente) => seguidor.copyFiles(cliente), nodo)
+      cerrar.push(() => seguidor.kill())
+      await seguidor.start()
       seguidores.push(seguidor)
       if (n === 0) continue
       await coordinador.query('select citus_add_secondary_node($1, $2, $1, $3)', [

@@ -8,7 +8,7 @@ if (!process.env.CITUS_URL) {
   console.error('CITUS_URL names the coordinator’s database of a Citus cluster, as its superuser.')
   process.exit(2)
 }
-const FUNCIONALES = '--tags-filter=!slow && !postgres && !nodos'
+const FUNCTIONAL_TAGS_FILTER = '--tags-filter=!slow && !postgres && !nodos'
 const SHORT_TESTS = [
   'citus',
   'guias/crear',
@@ -19,7 +19,10 @@ const SHORT_TESTS = [
   'bitacora/listar',
 ]
 const isShort = process.argv.includes('--corto')
-const functional = await runTests([FUNCIONALES, ...(isShort ? SHORT_TESTS.map((testPath) => `test/${testPath}`) : [])])
+const functional = await runTests([
+  FUNCTIONAL_TAGS_FILTER,
+  ...(isShort ? SHORT_TESTS.map((testPath) => `test/${testPath}`) : []),
+])
 // Nodes that go away go away for everybody: last, and alone.
 const conFallas = !isShort && process.env.CITUS_CLUSTER
 const faults = conFallas ? await runTests(['--tags-filter=nodos', '--maxWorkers=1']) : true

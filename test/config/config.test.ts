@@ -61,7 +61,7 @@ describe('configuration', () => {
       storage: { tipo: 'local' },
       mensajeria: { tipo: 'buzon' },
       correo: undefined,
-      empresaIdleMinutes: 30,
+      companyIdleMinutes: 30,
       cajaIdleMinutes: 15,
       comercioIdleHours: 168,
       requestHours: 72,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { Operation } from '../../server/api/contract/contract.ts'
 import { loadContract } from '../../server/api/contract/load.ts'
 import { createFastJudge, ParameterValidators } from '../../server/api/contract/parameters.ts'
-import { CABECERAS, CONSULTAS, RUTAS } from '../../server/generated/contract/validators.mjs'
+import { HEADER_VALIDATORS, PATH_VALIDATORS, QUERY_VALIDATORS } from '../../server/generated/contract/validators.mjs'
 
 const { operaciones } = loadContract()
 const parametros = new ParameterValidators(operaciones)
@@ -122,9 +122,9 @@ describe('the quick judge of parameters', () => {
     const con = (donde: string) =>
       operaciones.filter((una) => una.parameters.some((uno) => uno.in === donde)).map(({ id }) => id)
     for (const [donde, tabla] of [
-      ['path', RUTAS] as const,
-      ['query', CONSULTAS] as const,
-      ['header', CABECERAS] as const,
+      ['path', PATH_VALIDATORS] as const,
+      ['query', QUERY_VALIDATORS] as const,
+      ['header', HEADER_VALIDATORS] as const,
     ])
       expect(Object.keys(tabla).sort()).toEqual(con(donde).sort())
   })

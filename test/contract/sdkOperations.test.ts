@@ -4,7 +4,7 @@ import { type JsonObject, operacionesOf } from '../../scripts/documentation/cont
 import { renderSdkOperaciones, takesKey } from '../../scripts/generate/sdkOperations.ts'
 import { buildRequest, type Operacion } from '../../sdk/src/call.ts'
 import type { ResourceClient } from '../../sdk/src/client.ts'
-import { REPETIBLES } from '../../sdk/src/generated/operations.ts'
+import { REPEATABLE_OPERATIONS } from '../../sdk/src/generated/operations.ts'
 import type { EnsayoDeRecuperacion, Guia, PaginaDeGuias, Recuperacion } from '../../sdk/src/generated/types.gen.ts'
 import type { Listado } from '../../sdk/src/pages.ts'
 import type { Solicitud } from '../../sdk/src/request.ts'
@@ -33,13 +33,13 @@ describe('the operations of the SDK', () => {
       // The SDK adds a key where the operation takes one, and has no reference here.
       expect([clave, pedido.metodo, pedido.repetible]).toEqual([clave, metodo.toUpperCase(), dicho !== false])
       expect([clave, pedido.clave !== undefined]).toEqual([clave, takesKey(comercios, una)])
-      expect([clave, REPETIBLES[clave] ?? `${dicho === true}`]).toEqual([clave, `${dicho}`])
+      expect([clave, REPEATABLE_OPERATIONS[clave] ?? `${dicho === true}`]).toEqual([clave, `${dicho}`])
       expect(pedido.ruta).toBe(
         ruta.replace(/\{(\w+)\}/g, (_, nombre: string) => CODIGOS[nombre as keyof typeof CODIGOS]),
       )
     }
     expect(suyas.length).toBeGreaterThan(25)
-    expect(suyas.map(claveDe)).toEqual(expect.arrayContaining(Object.keys(REPETIBLES)))
+    expect(suyas.map(claveDe)).toEqual(expect.arrayContaining(Object.keys(REPEATABLE_OPERATIONS)))
   })
 
   it('include a reading that must not be repeated, if the contract has one', () => {

@@ -15,13 +15,13 @@ import {
   schemasOf,
 } from '../../scripts/documentation/contract.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { conDias } from '../docs/days.ts'
+import { fillRelativeDays } from '../docs/days.ts'
 import { runProgram } from '../docs/run.ts'
 import { buildGuia, FULL_RUN_ONLY } from '../factories.ts'
 import { PYTHON_WITH_DATEUTIL } from '../interpreters.ts'
 
 const CONTRATO = fileURLToPath(new URL('server/generated/contract/openapi.json', ROOT))
-const contrato: JsonObject = JSON.parse(conDias(readFileSync(CONTRATO, 'utf8'), { clock: () => new Date() }))
+const contrato: JsonObject = JSON.parse(fillRelativeDays(readFileSync(CONTRATO, 'utf8'), { clock: () => new Date() }))
 
 interface Caso {
   operacion: string

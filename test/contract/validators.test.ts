@@ -5,7 +5,7 @@ import { type Operation, type OperationId, readContractText, readDocument } from
 import { Explainer } from '../../server/api/contract/explainer.ts'
 import { loadContract, requireCompiled } from '../../server/api/contract/load.ts'
 import { bodyRef, carriesJson, forInput, schemaRef } from '../../server/api/contract/schemas.ts'
-import { CUERPOS, ESQUEMAS, RUTAS } from '../../server/generated/contract/validators.mjs'
+import { BODY_VALIDATORS, PATH_VALIDATORS, SCHEMA_VALIDATORS } from '../../server/generated/contract/validators.mjs'
 import { ROOT } from '../../server/platform/root.ts'
 
 const { operaciones } = loadContract()
@@ -75,9 +75,9 @@ function alterar(valor: Json, camino: readonly number[], nueva: Json): Json {
 
 describe('the validators that were compiled with the server', () => {
   it('are there for each JSON body and for the parameters of each path', () => {
-    expect(Object.keys(CUERPOS).sort()).toEqual(conCuerpo.map(({ id }) => id).sort())
+    expect(Object.keys(BODY_VALIDATORS).sort()).toEqual(conCuerpo.map(({ id }) => id).sort())
     const conRuta = operaciones.filter(({ parameters: parametros }) => parametros.some((uno) => uno.in === 'path'))
-    expect(Object.keys(RUTAS).sort()).toEqual(conRuta.map(({ id }) => id).sort())
+    expect(Object.keys(PATH_VALIDATORS).sort()).toEqual(conRuta.map(({ id }) => id).sort())
   })
 
   it('are of the contract that is served, and of no other', () => {
@@ -92,7 +92,7 @@ describe('the validators that were compiled with the server', () => {
       const ejemplos = ejemplosDe(operacion)
       expect(ejemplos.length).toBeGreaterThan(0)
       const comparar = (cuerpo: Json, pais: string | null | undefined) => {
-        const admitido = CUERPOS[id]!.call({ pais }, structuredClone(cuerpo))
+        const admitido = BODY_VALIDATORS[id]!.call({ pais }, structuredClone(cuerpo))
         const { listedFaults: dichas } = explicador.faults(bodyRef(operacion), cuerpo, 1, { pais } as never)
         expect(admitido, JSON.stringify(cuerpo)).toBe(dichas.length === 0)
         return admitido
@@ -117,14 +117,14 @@ describe('the validators that were compiled with the server', () => {
       fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (camino, nueva) => {
         const guia = camino.length === 0 ? ejemplo! : alterar(ejemplo!, camino, nueva)
         const { listedFaults: dichas } = explicador.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
-        expect(ESQUEMAS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(dichas.length === 0)
+        expect(SCHEMA_VALIDATORS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(dichas.length === 0)
       }),
     )
   })
 
   it('put in what the contract says of what is left out', () => {
     const con = (id: OperationId, cuerpo: object) => {
-      expect(CUERPOS[id]!(cuerpo)).toBe(true)
+      expect(BODY_VALIDATORS[id]!(cuerpo)).toBe(true)
       return cuerpo
     }
     expect(con('rotarSecreto', {})).toEqual({ solapamiento_horas: 24 })
@@ -133,9 +133,9 @@ describe('the validators that were compiled with the server', () => {
   })
 
   it('admit in a path what its parameters admit', () => {
-    expect(RUTAS.obtenerGuia!({ guia: '7K3M9QX2A1B4' })).toBe(true)
-    expect(RUTAS.obtenerGuia!({ guia: 'x'.repeat(20_000) })).toBe(false)
-    expect(RUTAS.obtenerGuia!({ guia: '' })).toBe(false)
-    expect(RUTAS.obtenerGuia!({})).toBe(false)
+    expect(PATH_VALIDATORS.obtenerGuia!({ guia: '7K3M9QX2A1B4' })).toBe(true)
+    expect(PATH_VALIDATORS.obtenerGuia!({ guia: 'x'.repeat(20_000) })).toBe(false)
+    expect(PATH_VALIDATORS.obtenerGuia!({ guia: '' })).toBe(false)
+    expect(PATH_VALIDATORS.obtenerGuia!({})).toBe(false)
   })
 })

@@ -4,10 +4,10 @@ import { hasta } from '../factories.ts'
 import { RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/channel.ts'
 
 const canal = useChannel()
-const { entorno, requested: pedida, tipos, leer, reply: contestar } = canal
+const { environment, requested: pedida, tipos, leer, reply: contestar } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
 })
 
 const corregida = async (esta: SentUbicacionRequest) => {

@@ -5,11 +5,11 @@ import { createTelefono, RECIPIENT_POSITION, useChannel } from '../mensajeria/ch
 import { useReceivers } from '../webhooks/receiver.ts'
 
 const canal = useChannel()
-const { entorno, createUbicacionRequest: nueva, mensajes, quietud } = canal
+const { environment, createUbicacionRequest: nueva, mensajes, waitForQuiet } = canal
 const nuevoReceptor = useReceivers()
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
 })
 
 /** Status of a request, which is repeated while the service is too busy, as a merchant's program does. */
@@ -21,7 +21,7 @@ async function hecho(pedir: () => Promise<Response>): Promise<number> {
 describe('corrections, scans and answers at the same time, in two processes', () => {
   it('lose no update, leave no gap, and send each telephone one message at most', async () => {
     const otro = await canal.otroServicio()
-    const urls = [entorno.url, otro.url]
+    const urls = [environment.url, otro.url]
     const guias = await Promise.all(Array.from({ length: 12 }, () => nueva(comercio)))
     const pedir = (i: number, metodo: string, ruta: string, cuerpo: object, clave?: string, llave = comercio.llave) =>
       hecho(() =>
@@ -55,13 +55,13 @@ describe('corrections, scans and answers at the same time, in two processes', ()
             `/operaciones/v1/guias/${guia}/eventos`,
             { estado },
             `${guia}-${estado}`,
-            entorno.llaveDeOperacion,
+            environment.llaveDeOperacion,
           ),
         ),
       ]),
     )
     expect(new Set(estados.filter((status) => ![200, 201, 409].includes(status)))).toEqual(new Set())
-    await quietud()
+    await waitForQuiet()
     for (const [g, { guia, telefono }] of guias.entries()) {
       const leida = await canal.leer(comercio, { guia })
       const eventos = leida.eventos.datos
@@ -83,7 +83,7 @@ describe('corrections, scans and answers at the same time, in two processes', ()
   })
 
   it('show in each webhook the guide as it was at its event, when it is sent again after all of them', async () => {
-    const prueba = await entorno.nuevoComercio()
+    const prueba = await environment.nuevoComercio()
     const receptor = await nuevoReceptor()
     const { webhook } = await prueba.api.webhooks.crear({ url: receptor.url })
     const { guia } = await prueba.api.guias.crear({
@@ -99,14 +99,14 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     for (let n = 0; n < 5; n++) {
       await Promise.all([
         corregir(n),
-        entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `n${n}` }),
+        environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `n${n}` }),
       ])
     }
-    await hasta(async () => receptor.recibidos.length === 11)
-    const primeros = new Map(receptor.recibidos.map(({ id, cuerpo }) => [id, cuerpo]))
+    await hasta(async () => receptor.receivedWebhooks.length === 11)
+    const primeros = new Map(receptor.receivedWebhooks.map(({ id, cuerpo }) => [id, cuerpo]))
     for (let secuencia = 1; secuencia <= 11; secuencia++)
       await prueba.api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${guia}_${secuencia}`)
-    await hasta(async () => receptor.recibidos.length === 22)
-    for (const { id, cuerpo } of receptor.recibidos.slice(11)) expect(cuerpo).toBe(primeros.get(id))
+    await hasta(async () => receptor.receivedWebhooks.length === 22)
+    for (const { id, cuerpo } of receptor.receivedWebhooks.slice(11)) expect(cuerpo).toBe(primeros.get(id))
   })
 })

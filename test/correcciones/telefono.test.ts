@@ -7,20 +7,20 @@ import { SECRETOS } from '../ubicacion/requests.ts'
 
 const canal = useChannel()
 const {
-  entorno,
+  environment,
   createUbicacionRequest: nueva,
   requested: pedida,
   esperar,
   mensajes,
-  aceptados,
+  listAcceptedMensajes,
   tipos,
   leer,
-  quietud,
+  waitForQuiet,
   reply: contestar,
 } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
 })
 
 /** Corrects the telephone of a guide, and returns the guide with its new telephone. */
@@ -30,7 +30,7 @@ async function corregida({ guia }: SentUbicacionRequest, telefono = createTelefo
 }
 const enlaceDe = async (esta: { guia: string }, numero: number) => {
   const { id, kid } = (await mensajes(esta)).find((fila) => fila.numero === numero)!
-  return `${entorno.url}/u/${tokenDe(SECRETOS, id, kid)!.token}`
+  return `${environment.url}/u/${tokenDe(SECRETOS, id, kid)!.token}`
 }
 const estados = async (esta: { guia: string }) => (await mensajes(esta)).map(({ estado }) => estado)
 
@@ -42,8 +42,8 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     const segunda = await corregida(primera)
     expect((await leer(comercio, segunda)).ubicacion.solicitud).toMatchObject({ numero: 2, canal: 'whatsapp' })
     await esperar(segunda, 'enviado', 2)
-    await quietud()
-    expect([aceptados(primera).length, aceptados(segunda).length]).toEqual([1, 1])
+    await waitForQuiet()
+    expect([listAcceptedMensajes(primera).length, listAcceptedMensajes(segunda).length]).toEqual([1, 1])
     expect(await tipos(comercio, segunda)).toEqual([
       'guia.aceptado',
       'ubicacion.solicitada',
@@ -89,8 +89,8 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     const segunda = await corregida(primera)
     await esperar(segunda, 'enviado', 2)
     canal.advance(3_600_000)
-    await quietud()
-    expect([await estados(segunda), aceptados(primera).length]).toEqual([['descartado', 'enviado'], 0])
+    await waitForQuiet()
+    expect([await estados(segunda), listAcceptedMensajes(primera).length]).toEqual([['descartado', 'enviado'], 0])
     expect((await leer(comercio, segunda)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
   })
 
@@ -121,8 +121,8 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     const primera = await pedida(comercio)
     const telefono = createTelefono()
     await comercio.api.guias.corregir(primera.guia, { telefono: `+${telefono}`, lat: 14.72, lng: -90.64 })
-    await quietud()
-    expect([aceptados({ telefono }), await estados(primera)]).toEqual([[], ['enviado']])
+    await waitForQuiet()
+    expect([listAcceptedMensajes({ telefono }), await estados(primera)]).toEqual([[], ['enviado']])
     expect((await leer(comercio, primera)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
   })
 })
@@ -132,12 +132,12 @@ describe('a corrected telephone of a guide whose place is confirmed', () => {
     const primera = await pedida(comercio)
     await contestar('location', RECIPIENT_POSITION, { telefono: primera.telefono, inReplyTo: primera.wamid })
     expect((await fetch(await enlaceDe(primera, 1))).status).toBe(200)
-    const rastreo = async () => (await fetch(`${entorno.url}/r/${primera.guia}`)).text()
+    const rastreo = async () => (await fetch(`${environment.url}/r/${primera.guia}`)).text()
     expect(await rastreo()).toContain('Abra otra vez el enlace de aquel mensaje')
     const segunda = await corregida(primera)
-    await quietud()
+    await waitForQuiet()
     expect(await rastreo()).not.toContain('Abra otra vez el enlace de aquel mensaje')
-    expect(aceptados(segunda)).toEqual([])
+    expect(listAcceptedMensajes(segunda)).toEqual([])
     expect((await fetch(await enlaceDe(primera, 1))).status).toBe(404)
     expect((await leer(comercio, segunda)).ubicacion.estado).toBe('confirmada')
   })

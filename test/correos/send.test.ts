@@ -31,7 +31,11 @@ const nuevaDireccion = () => `persona${++cuantos}@ejemplo.com`
 
 const escribir = (para: string, minutos = 60) =>
   inTransaction(entorno.db, (consultar) =>
-    saveCorreo(consultar, { secretos, newId: nuevoId }, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: minutos }),
+    saveCorreo(
+      consultar,
+      { secretos, newId: nuevoId },
+      { tipo: 'prueba', to: para, datos: {}, lifetimeMinutes: minutos },
+    ),
   )
 const filaDe = async (para: string) => {
   const clave = secretos.current('correos').clave
@@ -43,7 +47,7 @@ const esperar = async (para: string, estado: string) => {
   await hasta(async () => (await filaDe(para))?.estado === estado)
   return filaDe(para)
 }
-const correosA = (para: string) => servidor.recibidos.filter((uno) => uno.para === para)
+const correosA = (para: string) => servidor.receivedCorreos.filter((uno) => uno.to === para)
 /** Values of a metric, by its labels. */
 const metrica = async (nombre: string) => {
   const texto = await (await fetch(`http://127.0.0.1:${puertoDeMetricas}/metrics`)).text()
@@ -80,7 +84,7 @@ describe('a mail', () => {
     if (contenido) expect(contenido.toString('latin1')).not.toContain(para)
     const fila = await esperar(para, 'enviado')
     expect(fila).toMatchObject({ canal: 'smtp', intentos: 1, contenido: null, codigo: null })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const [recibido, ...mas] = correosA(para)
     expect(mas).toEqual([])
     const { texto, html } = parseCorreo(recibido!)
@@ -95,7 +99,7 @@ describe('a mail', () => {
       await saveCorreo(
         consultar,
         { secretos, newId: nuevoId },
-        { tipo: 'prueba', para, datos: {}, lifetimeMinutes: 60 },
+        { tipo: 'prueba', to: para, datos: {}, lifetimeMinutes: 60 },
       )
       throw new Error('la causa falló')
     })
@@ -105,13 +109,13 @@ describe('a mail', () => {
 
   it('bounces when the server refuses its recipient for ever, and is not tried again', async () => {
     const para = nuevaDireccion()
-    servidor.alDestinatario = 550
+    servidor.recipientRefusalStatus = 550
     await escribir(para, 3 * 1_440)
     const fila = await esperar(para, 'rebotado')
-    servidor.alDestinatario = 0
+    servidor.recipientRefusalStatus = 0
     expect(fila).toMatchObject({ codigo: 'smtp_550', intentos: 1, contenido: null })
     entorno.advance(DIA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(correosA(para)).toEqual([])
     expect(await metrica('guias_correos_total{resultado="rebotado"}')).toEqual([expect.stringMatching(/ 1$/)])
     expect(await metrica('guias_correos_atraso_segundos')).toEqual(['guias_correos_atraso_segundos 0'])
@@ -119,23 +123,23 @@ describe('a mail', () => {
 
   it('is tried again later, as the same mail', async () => {
     const para = nuevaDireccion()
-    servidor.alCorreo = 451
+    servidor.mailRefusalStatus = 451
     await escribir(para, 1_440)
     await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
     expect(await filaDe(para)).toMatchObject({ estado: 'pendiente', intentos: 1 })
     entorno.advance(MINUTE_MS)
     await hasta(async () => (await filaDe(para)).intentos === 2)
-    servidor.alCorreo = 0
+    servidor.mailRefusalStatus = 0
     entorno.advance(10 * MINUTE_MS)
     const { id } = await esperar(para, 'enviado')
     expect(correosA(para)).toHaveLength(1)
-    expect(parseCorreo(correosA(para)[0]!).cabecera('Message-ID')).toBe(`<${id}@mensajeria.example>`)
+    expect(parseCorreo(correosA(para)[0]!).readHeader('Message-ID')).toBe(`<${id}@mensajeria.example>`)
   })
 
   it('waits five seconds after its first attempt, and longer after each other', async () => {
     const para = nuevaDireccion()
-    servidor.alCorreo = 451
-    entorno.detenerReloj()
+    servidor.mailRefusalStatus = 451
+    entorno.freezeClock()
     await escribir(para, 1_440)
     const esperas: number[] = []
     for (const intentos of [1, 2, 3]) {
@@ -147,17 +151,17 @@ describe('a mail', () => {
       entorno.advance(esperas.at(-1)!)
     }
     expect(esperas).toEqual([5_000, 30_000, 120_000])
-    servidor.alCorreo = 0
+    servidor.mailRefusalStatus = 0
     entorno.advance(HORA)
     await esperar(para, 'enviado')
   })
 
   it('does not leave when its time is over', async () => {
     const para = nuevaDireccion()
-    servidor.alCorreo = 451
+    servidor.mailRefusalStatus = 451
     await escribir(para, 10)
     await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
-    servidor.alCorreo = 0
+    servidor.mailRefusalStatus = 0
     entorno.advance(HORA)
     expect(await esperar(para, 'caducado')).toMatchObject({ contenido: null })
     expect(correosA(para)).toEqual([])
@@ -165,10 +169,10 @@ describe('a mail', () => {
 
   it('is sent by another process when its sender dies', async () => {
     const para = nuevaDireccion()
-    servidor.alCorreo = 451
+    servidor.mailRefusalStatus = 451
     await escribir(para, 1_440)
     await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
-    servidor.alCorreo = 0
+    servidor.mailRefusalStatus = 0
     await entorno.db.pool.query(
       `update correo set estado = 'enviando', proximo_en = $1::timestamptz + interval '2 minutes' where estado = 'pendiente'`,
       [entorno.clock()],
@@ -182,7 +186,7 @@ describe('a mail', () => {
 
   it('is deleted after 30 days', async () => {
     await escribir(nuevaDireccion())
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     entorno.advance(31 * DIA)
     await entorno.reset()
     await hasta(async () => (await entorno.db.pool.query('select from correo')).rowCount === 0)

@@ -21,8 +21,8 @@ describe('a mail server that takes mails', () => {
   it('gets one mail with both texts, its sender’s name and a lasting identity', async () => {
     const servidor = await openMailServer()
     expect(await cliente(`smtp://127.0.0.1:${servidor.port}`).send(correo)).toEqual({ resultado: 'aceptado' })
-    expect(servidor.recibidos).toMatchObject([{ de: DESDE, para: correo.to }])
-    const { cabecera, texto, html } = parseCorreo(servidor.recibidos[0]!)
+    expect(servidor.receivedCorreos).toMatchObject([{ from: DESDE, to: correo.to }])
+    const { readHeader: cabecera, texto, html } = parseCorreo(servidor.receivedCorreos[0]!)
     expect(cabecera('Message-ID')).toBe(`<${correo.id}@mensajeria.example>`)
     expect(cabecera('Auto-Submitted')).toBe('auto-generated')
     expect(cabecera('From')).toContain(`<${DESDE}>`)
@@ -36,7 +36,7 @@ describe('a mail server that takes mails', () => {
     const url = `smtps://127.0.0.1:${servidor.port}`
     expect(await cliente(url, cert).send(correo)).toEqual({ resultado: 'aceptado' })
     expect(await cliente(url).send(correo)).toMatchObject({ resultado: 'pasajero' })
-    expect(servidor.recibidos).toHaveLength(1)
+    expect(servidor.receivedCorreos).toHaveLength(1)
   })
 
   it('gets nothing in plain text unless it is on this machine', async () => {
@@ -68,10 +68,14 @@ describe('a mail server that takes mails', () => {
 
 describe('a mail server that refuses', () => {
   it.each([
-    ['a recipient for ever', { alDestinatario: 550 }, { resultado: 'rebotado', codigo: 'smtp_550' }],
-    ['a mail for ever', { alCorreo: 554 }, { resultado: 'rebotado', codigo: 'smtp_554' }],
-    ['a recipient for now', { alDestinatario: 450 }, { resultado: 'pasajero', cuenta: false, codigo: 'smtp_450' }],
-    ['a mail for now', { alCorreo: 451 }, { resultado: 'pasajero', cuenta: false, codigo: 'smtp_451' }],
+    ['a recipient for ever', { recipientRefusalStatus: 550 }, { resultado: 'rebotado', codigo: 'smtp_550' }],
+    ['a mail for ever', { mailRefusalStatus: 554 }, { resultado: 'rebotado', codigo: 'smtp_554' }],
+    [
+      'a recipient for now',
+      { recipientRefusalStatus: 450 },
+      { resultado: 'pasajero', cuenta: false, codigo: 'smtp_450' },
+    ],
+    ['a mail for now', { mailRefusalStatus: 451 }, { resultado: 'pasajero', cuenta: false, codigo: 'smtp_451' }],
   ])('%s is judged by its status', async (_que, negativa, resultado) => {
     const servidor = Object.assign(await openMailServer(), negativa)
     const envio = await cliente(`smtp://127.0.0.1:${servidor.port}`).send(correo)

@@ -8,10 +8,10 @@ export interface StatementDescription {
 }
 
 interface Conexion {
-  parse(consulta: { name: string; text: string; types: number[] }): void
+  parse(query: { name: string; text: string; types: number[] }): void
   describe(de: { type: 'S'; name: string }): void
   sync(): void
-  once(suceso: 'parameterDescription', hacer: (mensaje: { dataTypeIDs: number[] }) => void): void
+  once(event: 'parameterDescription', listener: (mensaje: { dataTypeIDs: number[] }) => void): void
 }
 interface Campo {
   name: string
@@ -21,14 +21,14 @@ interface Campo {
 }
 
 /** One round of the extended protocol that parses and describes, as node-postgres takes it for a query. */
-class Sondeo {
+class DescribeQuery {
   parameters: number[] = []
   campos: Campo[] = []
   private readonly text: string
   private readonly finish: (error?: Error) => void
-  constructor(text: string, terminar: (error?: Error) => void) {
+  constructor(text: string, finish: (error?: Error) => void) {
     this.text = text
-    this.finish = terminar
+    this.finish = finish
   }
   submit(conexion: Conexion) {
     conexion.once('parameterDescription', ({ dataTypeIDs }) => {
@@ -53,21 +53,21 @@ class Sondeo {
 export async function createDescriber(cliente: pg.Client): Promise<(text: string) => Promise<StatementDescription>> {
   const { rows: tipos } = await cliente.query('select oid, typname from pg_type')
   const { rows: columnRows } = await cliente.query(
-    'select attrelid as tabla, attnum as columna from pg_attribute where not attnotnull and attnum > 0',
+    'select attrelid, attnum from pg_attribute where not attnotnull and attnum > 0',
   )
   const nombre = new Map(tipos.map(({ oid, typname }) => [Number(oid), typname as string]))
-  const nulas = new Set(columnRows.map(({ tabla: table, columna: column }) => `${table}.${column}`))
+  const nullableColumns = new Set(columnRows.map(({ attrelid, attnum }) => `${attrelid}.${attnum}`))
   return async (text) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const sondeo = new Sondeo(text, (error) => (error ? reject(error) : resolve()))
-    cliente.query(sondeo as unknown as pg.Submittable)
+    const describeQuery = new DescribeQuery(text, (error) => (error ? reject(error) : resolve()))
+    cliente.query(describeQuery as unknown as pg.Submittable)
     await promise
     return {
-      parameters: sondeo.parameters.map((oid) => nombre.get(oid)!),
-      columns: sondeo.campos.map(({ name, dataTypeID, tableID, columnID }) => ({
+      parameters: describeQuery.parameters.map((oid) => nombre.get(oid)!),
+      columns: describeQuery.campos.map(({ name, dataTypeID, tableID, columnID }) => ({
         nombre: name,
         tipo: nombre.get(dataTypeID)!,
-        nula: nulas.has(`${tableID}.${columnID}`),
+        nula: nullableColumns.has(`${tableID}.${columnID}`),
       })),
     }
   }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { createDeliveredGuia, fallida } from '../archivos/images.ts'
+import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { type Comercio, conClave, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../factories.ts'
 import { correctColumns } from '../guias/corregir.ts'
@@ -134,16 +134,16 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const preguntada = (await comercio.api.guias.crear({ ...buildGuiaWithoutDestino(), telefono })).guia
   const simulable = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
   const { guia: probada } = await createDeliveredGuia(entorno, comercio)
-  const sinEntregar = await fallida(entorno, comercio)
-  const porDevolver = await fallida(entorno, comercio)
-  const porDecidir = await fallida(entorno, comercio)
+  const sinEntregar = await createFailedGuia(entorno, comercio)
+  const porDevolver = await createFailedGuia(entorno, comercio)
+  const porDecidir = await createFailedGuia(entorno, comercio)
   const { recuperacion } = (
     await entorno.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
       llave: comercio.llave,
       cuerpo: { desde: AYER },
     })
   ).cuerpo
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   await filas(
     `update webhook_aviso set estado = 'fallido', terminado_en = now() where webhook = '${webhook}' and secuencia = 2`,
   )
@@ -246,7 +246,7 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
  * What shows nothing of anybody without this condition, either: it holds another, asks only whether an endpoint stands
  * or whether an event was undone, or is about messages, of which the guide that is corrected or decided has none.
  */
-const sobra = ({ sentencia, missing: falta }: Mutant) =>
+const sobra = ({ statement: sentencia, missing: falta }: Mutant) =>
   sentencia === 'bitacora.deComercio' ||
   (['guias.tomar', 'eventos.corregir'].includes(sentencia) && /^2: m(?:ensaje)?\./.test(falta)) ||
   (sentencia === 'intentos.deGuia' && falta.startsWith('2: r.')) ||
@@ -276,16 +276,22 @@ describe('a statement that lost a condition', () => {
       const soltar = watchForMutants(entorno.databaseUrl, quien.id, ajeno)
       const vistas = await recorrer(quien, ids)
       for (const [clave, mutante] of await soltar()) {
-        const { conMuro, sinMuro } = porMutante.get(clave) ?? { conMuro: false, sinMuro: false }
-        const juntos = { conMuro: conMuro || mutante.conMuro, sinMuro: sinMuro || mutante.sinMuro }
+        const { differsBehindWall: conMuro, differsWithoutWall: sinMuro } = porMutante.get(clave) ?? {
+          differsBehindWall: false,
+          differsWithoutWall: false,
+        }
+        const juntos = {
+          differsBehindWall: conMuro || mutante.differsBehindWall,
+          differsWithoutWall: sinMuro || mutante.differsWithoutWall,
+        }
         porMutante.set(clave, { ...mutante, ...juntos })
       }
       if (quien === dueno) expect(vistas.filter(({ status }) => status >= 400)).toEqual([])
     }
     const todos = [...porMutante.values()]
     expect(todos.length).toBeGreaterThan(50)
-    expect(todos.filter(({ conMuro }) => conMuro)).toEqual([])
-    expect(todos.filter((mutante) => !mutante.sinMuro && !sobra(mutante))).toEqual([])
+    expect(todos.filter(({ differsBehindWall: conMuro }) => conMuro)).toEqual([])
+    expect(todos.filter((mutante) => !mutante.differsWithoutWall && !sobra(mutante))).toEqual([])
   })
 
   it('is made by taking one condition at a time', () => {

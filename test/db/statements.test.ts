@@ -63,7 +63,7 @@ afterAll(async () => {
   await dropTestDatabase(BASE)
 })
 
-const vale = (tipo: string, { clases }: MemberType) =>
+const vale = (tipo: string, { classes: clases }: MemberType) =>
   JSON_DE_POSTGRES.includes(tipo) || (clases.size === 1 && clases.has(CLASES[tipo] ?? `unknown type ${tipo}`))
 
 function faltas(
@@ -77,7 +77,7 @@ function faltas(
     if (!dicho) return [`parameter ${parametro} is not declared`]
     // A count (`limit`) goes in as a number; only what comes out may be too large for one.
     const tipo = parametros[i] === 'int8' ? 'int4' : parametros[i]!
-    return vale(tipo, dicho) ? [] : [`parameter ${parametro} is ${parametros[i]}, declared ${[...dicho.clases]}`]
+    return vale(tipo, dicho) ? [] : [`parameter ${parametro} is ${parametros[i]}, declared ${[...dicho.classes]}`]
   })
   const sinNombre = parametros
     .slice(nombres.length)
@@ -89,7 +89,7 @@ function faltas(
     // A statement may give more than its reader wants (`returning *`).
     if (!dicho) return []
     return [
-      ...(vale(tipo, dicho) ? [] : [`column ${columna} is ${tipo}, declared ${[...dicho.clases]}`]),
+      ...(vale(tipo, dicho) ? [] : [`column ${columna} is ${tipo}, declared ${[...dicho.classes]}`]),
       // Prisma has no lists that may be null, and doesn't tell PostgreSQL so.
       ...(nula && !dicho.nulo && !tipo.startsWith('_') ? [`column ${columna} may be null`] : []),
     ]

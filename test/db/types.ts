@@ -5,7 +5,7 @@ import { ROOT } from '../../server/platform/root.ts'
 
 /** What a member's type may hold, as far as a database can tell it apart. */
 export interface MemberType {
-  clases: Set<string>
+  classes: Set<string>
   nulo: boolean
 }
 export interface DeclaredStatement {
@@ -17,47 +17,51 @@ export interface DeclaredStatement {
 
 /** Of each `statement<Params, Row>('name', …)` of those files, by its name, what TypeScript was told. */
 export function readDeclaredStatements(archivos: readonly string[]): Map<string, DeclaredStatement> {
-  const configuracion = fileURLToPath(new URL('tsconfig.json', ROOT))
+  const configPath = fileURLToPath(new URL('tsconfig.json', ROOT))
   const { options } = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(configuracion, (ruta) => readFileSync(ruta, 'utf8')).config,
+    ts.readConfigFile(configPath, (ruta) => readFileSync(ruta, 'utf8')).config,
     ts.sys,
     fileURLToPath(ROOT),
   )
   const program = ts.createProgram([...archivos], options)
   const checker = program.getTypeChecker()
-  const declaradas = new Map<string, DeclaredStatement>()
+  const declaredStatements = new Map<string, DeclaredStatement>()
   for (const archivo of archivos) {
-    const visitar = (nodo: ts.Node): void => {
-      ts.forEachChild(nodo, visitar)
-      if (!ts.isCallExpression(nodo) || nodo.expression.getText() !== 'statement') return
-      const [nombre] = nodo.arguments
+    const visit = (node: ts.Node): void => {
+      ts.forEachChild(node, visit)
+      if (!ts.isCallExpression(node) || node.expression.getText() !== 'statement') return
+      const [nombre] = node.arguments
       if (!nombre || !ts.isStringLiteral(nombre)) return
-      const [parametersNode, rowNode] = nodo.typeArguments ?? []
-      declaradas.set(nombre.text, {
+      const [parametersNode, rowNode] = node.typeArguments ?? []
+      declaredStatements.set(nombre.text, {
         archivo,
-        parameters: parametersNode ? miembros(checker, checker.getTypeFromTypeNode(parametersNode), nodo) : new Map(),
-        row: rowNode && miembros(checker, checker.getTypeFromTypeNode(rowNode), nodo),
+        parameters: parametersNode
+          ? readMembers(checker, checker.getTypeFromTypeNode(parametersNode), node)
+          : new Map(),
+        row: rowNode && readMembers(checker, checker.getTypeFromTypeNode(rowNode), node),
       })
     }
-    ts.forEachChild(program.getSourceFile(archivo)!, visitar)
+    ts.forEachChild(program.getSourceFile(archivo)!, visit)
   }
-  return declaradas
+  return declaredStatements
 }
 
-function miembros(checker: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, MemberType> {
+function readMembers(checker: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, MemberType> {
   return new Map(
     checker
       .getPropertiesOfType(tipo)
-      .map((propiedad) => [propiedad.name, clasificar(checker, checker.getTypeOfSymbolAtLocation(propiedad, donde))]),
+      .map((property) => [property.name, classifyType(checker, checker.getTypeOfSymbolAtLocation(property, donde))]),
   )
 }
 
-function clasificar(checker: ts.TypeChecker, tipo: ts.Type): MemberType {
-  const partes = tipo.isUnion() ? tipo.types : [tipo]
+function classifyType(checker: ts.TypeChecker, tipo: ts.Type): MemberType {
+  const constituents = tipo.isUnion() ? tipo.types : [tipo]
   const isNullish = ({ flags }: ts.Type) => (flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)) !== 0
   return {
-    clases: new Set(partes.filter((parte) => !isNullish(parte)).map((parte) => toClass(checker, parte))),
-    nulo: partes.some(isNullish) || (tipo.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0,
+    classes: new Set(
+      constituents.filter((constituent) => !isNullish(constituent)).map((constituent) => toClass(checker, constituent)),
+    ),
+    nulo: constituents.some(isNullish) || (tipo.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0,
   }
 }
 
@@ -69,10 +73,10 @@ function toClass(checker: ts.TypeChecker, tipo: ts.Type): string {
   const nombre = tipo.symbol?.name
   if (nombre === 'Date') return 'Date'
   if (nombre && ['Buffer', 'Uint8Array'].includes(nombre)) return 'Buffer'
-  const [elemento] = checker.isArrayType(tipo) ? checker.getTypeArguments(tipo as ts.TypeReference) : []
-  if (elemento) {
-    const { clases } = clasificar(checker, elemento)
-    return `${[...clases].join('|')}[]`
+  const [elementType] = checker.isArrayType(tipo) ? checker.getTypeArguments(tipo as ts.TypeReference) : []
+  if (elementType) {
+    const { classes } = classifyType(checker, elementType)
+    return `${[...classes].join('|')}[]`
   }
   return 'object'
 }

@@ -10,8 +10,8 @@ import { buildMensajeDeps, createTelefono, DIA, useChannel } from '../mensajeria
 import { useQuestions } from './questions.ts'
 
 const canal = useChannel()
-const { entorno, requests: pedidos, aceptados, esperar, quietud } = canal
-const { tienda, mensajes, ver, send: enviar } = useQuestions(entorno)
+const { environment, requests: pedidos, listAcceptedMensajes, esperar, waitForQuiet } = canal
+const { createComercio: tienda, mensajes, ver, send: enviar } = useQuestions(environment)
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await tienda({}, 'live')
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const escanear = async (guia: string, ...estados: string[]) => {
   for (const estado of estados)
-    expect((await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))).status).toBe(201)
+    expect((await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))).status).toBe(201)
 }
 /** A live guide whose delivery failed. */
 async function fallida(telefono = createTelefono(), de = comercio) {
@@ -44,10 +44,14 @@ describe('the message about an open decision', () => {
     expect(ubicacion.solicitud).toBeNull()
     const enlace = `/d/${components[1].parameters[0].text}`
     expect((await ver(enlace)).status).toBe(200)
-    await canal.estado('read', { wamid: aceptados(pedida)[0]!.wamid, para: pedida.telefono, ownId: fila.id })
+    await canal.estado('read', {
+      wamid: listAcceptedMensajes(pedida)[0]!.wamid,
+      recipient: pedida.telefono,
+      ownId: fila.id,
+    })
     expect((await mensajes(pedida.guia))[0].estado).toBe('leido')
     expect((await enviar(enlace, { eleccion: 'otro_dia' })).status).toBe(303)
-    await quietud()
+    await waitForQuiet()
     expect([pedidos(pedida).length, (await mensajes(pedida.guia)).length]).toEqual([1, 1])
   })
 
@@ -55,7 +59,7 @@ describe('the message about an open decision', () => {
     const otro = await canal.otroServicio()
     const guias = await Promise.all(Array.from({ length: 6 }, () => fallida()))
     for (const guia of guias) await esperar(guia, 'enviado')
-    await quietud()
+    await waitForQuiet()
     expect(guias.map((guia) => pedidos(guia).length)).toEqual(guias.map(() => 1))
     await otro.stop()
     // A worker dies between its claim and the provider's answer: nobody knows, and nobody asks twice.
@@ -66,7 +70,7 @@ describe('the message about an open decision', () => {
     ])
     const whatsapp = createWhatsappClient(canal.proveedor.config)
     const trabajo = { data: { mensaje: id, comercio_id: comercio.id } }
-    await sendMensajes({ ...buildMensajeDeps(entorno), whatsappClient: whatsapp }, [trabajo, trabajo])
+    await sendMensajes({ ...buildMensajeDeps(environment), whatsappClient: whatsapp }, [trabajo, trabajo])
     await whatsapp.close()
     const [fila] = await mensajes(pedida.guia)
     expect([fila.estado, fila.vence_en.toISOString()]).toEqual([
@@ -84,11 +88,11 @@ describe('the message about an open decision', () => {
     for (const lugar of lugares) await esperar(lugar, 'enviado')
     const decisiones = []
     for (let i = 0; i < 4; i++) decisiones.push(await fallida(telefono))
-    await quietud()
+    await waitForQuiet()
     expect(pedidos({ telefono })).toHaveLength(5)
     for (let hora = 0; hora < 6; hora++) {
       canal.advance(HORA)
-      await quietud()
+      await waitForQuiet()
     }
     expect(pedidos({ telefono })).toHaveLength(7)
     for (const { guia } of decisiones) expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['enviado'])
@@ -103,11 +107,11 @@ describe('the message about an open decision', () => {
     await comercio.api.guias.reintentar(tomada!.guia)
     await escanear(superada!.guia, 'en_ruta')
     await comercio.api.guias.corregir(corregida!.guia, { telefono: `+${createTelefono()}` })
-    await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [vencida!.guia, entorno.clock()])
+    await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [vencida!.guia, environment.clock()])
     canal.proveedor.porTelefono.delete(telefono)
     const antes = pedidos({ telefono }).length
     canal.advance(DIA)
-    await quietud()
+    await waitForQuiet()
     for (const { guia } of [tomada!, superada!, corregida!, vencida!])
       expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['descartado'])
     expect(pedidos({ telefono })).toHaveLength(antes)
@@ -117,7 +121,7 @@ describe('the message about an open decision', () => {
     const telefono = createTelefono()
     const { guia } = await canal.requested(comercio, { telefono })
     await escanear(guia, 'recolectado')
-    const { status } = await entorno.operar('POST', `/guias/${guia}/eventos`, {
+    const { status } = await environment.operar('POST', `/guias/${guia}/eventos`, {
       ...buildEstadoReport('en_ruta'),
       forzar: { razon: 'El repartidor conoce la casa' },
     })
@@ -128,7 +132,7 @@ describe('the message about an open decision', () => {
     await canal.reply('text', { body: 'el viernes' }, { telefono, inReplyTo: proveedor_id! })
     expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'pendiente' })
     canal.advance(4 * DIA)
-    await quietud()
+    await waitForQuiet()
     const leida = await comercio.api.guias.obtener(guia, { limite: 100 })
     expect([leida.ubicacion.estado, leida.ubicacion.solicitud!.numero]).toEqual(['vencida', 1])
     expect(leida.eventos.datos.filter(({ tipo }) => tipo === 'ubicacion.solicitada')).toHaveLength(1)
@@ -138,14 +142,14 @@ describe('the message about an open decision', () => {
 describe('without messaging', () => {
   const DE_LA_GUIA = (guia: string) => `/operaciones/v1/mensajes?guia=${guia}`
   const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
-    (await entorno.request(metodo, ruta, { llave: comercio.llave, cuerpo })).cuerpo
+    (await environment.request(metodo, ruta, { llave: comercio.llave, cuerpo })).cuerpo
   const estadoVisto = async (guia: string) =>
-    (await entorno.request('GET', DE_LA_GUIA(guia), { llave: entorno.llaveDeOperacion })).cuerpo.datos.map(
+    (await environment.request('GET', DE_LA_GUIA(guia), { llave: environment.llaveDeOperacion })).cuerpo.datos.map(
       ({ tipo, canal, estado }: { tipo: string; canal: string; estado: string }) => `${tipo} ${canal} ${estado}`,
     )
 
   it('waits, is dropped when the decision is taken, and goes out once when messaging is there', async () => {
-    await entorno.reset({ MESSAGING: 'buzon' })
+    await environment.reset({ MESSAGING: 'buzon' })
     const nueva = async () => {
       const telefono = createTelefono()
       const { guia } = await pedir('POST', '/api/v1/guias', buildGuia({ telefono: `+${telefono}` }))
@@ -153,13 +157,13 @@ describe('without messaging', () => {
       return { guia, telefono }
     }
     const [espera, decidida] = [await nueva(), await nueva()]
-    await quietud()
+    await waitForQuiet()
     expect(await estadoVisto(espera.guia)).toEqual(['solicitud_decision buzon pendiente'])
     await pedir('POST', `/api/v1/guias/${decidida.guia}/reintentar`, {})
     expect(await estadoVisto(decidida.guia)).toEqual(['solicitud_decision buzon descartado'])
-    await entorno.reset({ MESSAGING: 'whatsapp' })
+    await environment.reset({ MESSAGING: 'whatsapp' })
     await hasta(async () => (await mensajes(espera.guia))[0].estado === 'enviado')
-    await quietud()
+    await waitForQuiet()
     expect([pedidos(espera).length, pedidos(decidida).length]).toEqual([1, 0])
     expect((await mensajes(decidida.guia))[0].estado).toBe('descartado')
     const { ubicacion } = await pedir('GET', `/api/v1/guias/${espera.guia}`)

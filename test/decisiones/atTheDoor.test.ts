@@ -10,7 +10,7 @@ import { useIntentos } from './move.ts'
 const entorno = useEnvironment()
 const { createGuia: nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 const hoy = () => new Date(entorno.clock().getTime() - 6 * HORA).toISOString().slice(0, 10)
 const pidio = (fecha: string, mas: object = {}) => ({
   estado: 'intento_fallido',

@@ -5,7 +5,7 @@ import type { EventoRow } from '../../server/domain/eventos/evento.ts'
 import type { GuiaRow } from '../../server/domain/guias/fields.ts'
 import { type CorrectionChanges, decryptChanges } from '../../server/domain/guias/storedCorrections.ts'
 import type { MensajeRow } from '../../server/domain/mensajeria/row.ts'
-import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import type { Comercio, TestEnvironment } from '../environment.ts'
 import type { TestProvider } from '../mensajeria/provider.ts'
 import { SECRETOS } from '../ubicacion/requests.ts'
@@ -18,19 +18,19 @@ type Evento = Omit<EventoRow, 'cambios'> & { cambios: CorrectionChanges | undefi
 type Valores = Pick<GuiaRow, 'telefono' | 'direccion' | 'indicaciones'>
 
 /** Guide of the burst, with its rows. */
-interface Cuenta extends BurstCase {
+interface GuiaAccount extends BurstCase {
   row: GuiaRow
   eventos: Evento[]
   mensajes: (MensajeRow & { decision_secuencia: number | null })[]
 }
 
 /** Faults of one kind that are told with their details. */
-const MUESTRA = 3
+const DETAILED_FAULTS_PER_KIND = 3
 
-type Falla = (texto: string, ...detalles: unknown[]) => void
+type Falla = (texto: string, ...details: unknown[]) => void
 
 /** Problem codes with which the service may refuse each kind of request. */
-const REPAROS: Readonly<Record<AnsweredRequest['kind'], readonly string[]>> = {
+const ALLOWED_REFUSALS: Readonly<Record<AnsweredRequest['kind'], readonly string[]>> = {
   correccion: ['no_corregible'],
   lectura: ['transicion_invalida', 'carrera_perdida', 'ubicacion_sin_confirmar'],
   lugar: ['carrera_perdida', 'ubicacion_cerrada'],
@@ -42,23 +42,23 @@ const REPAROS: Readonly<Record<AnsweredRequest['kind'], readonly string[]>> = {
 const DE_PAGINA = [303, 404, 409, 503]
 
 const aceptado = ({ status }: AnsweredRequest) => status < 400
-const filterByKind = ({ deliveries: hechos }: BurstCase, ...clases: AnsweredRequest['kind'][]) =>
-  hechos.filter(({ kind }) => clases.includes(kind))
+const filterByKind = ({ deliveries }: BurstCase, ...kinds: AnsweredRequest['kind'][]) =>
+  deliveries.filter(({ kind }) => kinds.includes(kind))
 
 /** Reads everything that the database has about the guides. */
 export async function readGuiaAccounts(
   { db }: TestEnvironment,
   { id }: Comercio,
-  casos: readonly BurstCase[],
-): Promise<Cuenta[]> {
+  burstCases: readonly BurstCase[],
+): Promise<GuiaAccount[]> {
   const leer = async <Row extends { guia: string }>(texto: string) =>
     Map.groupBy((await db.pool.query<Row>(texto, [id])).rows, ({ guia }) => guia)
   const guiaRows = await leer<GuiaRow>('select * from guia where comercio_id = $1')
   const eventos = await leer<EventoRow>('select * from evento where comercio_id = $1 order by guia_id, secuencia')
-  const mensajes = await leer<Cuenta['mensajes'][number]>(
+  const mensajes = await leer<GuiaAccount['mensajes'][number]>(
     'select * from mensaje where comercio_id = $1 order by guia_id, numero',
   )
-  return casos.map((burstCase) => ({
+  return burstCases.map((burstCase) => ({
     ...burstCase,
     row: guiaRows.get(burstCase.guia)![0]!,
     eventos: eventos.get(burstCase.guia)!.map(({ cambios, ...evento }) => ({
@@ -71,70 +71,72 @@ export async function readGuiaAccounts(
 
 /** Compares all guides with the answers; returns a sample of the faults, and the figures of the run. */
 export function reconcileAccounts(
-  cuentas: readonly Cuenta[],
+  accounts: readonly GuiaAccount[],
   proveedor: TestProvider,
-  recibidos: readonly ReceivedWebhook[],
+  receivedWebhooks: readonly ReceivedWebhook[],
 ) {
   const fallas: string[] = []
-  const cifras = {
-    guias: cuentas.length,
-    corregidas: 0,
-    rechazadas: 0,
-    ganadas: 0,
+  const figures = {
+    guias: accounts.length,
+    corrected: 0,
+    rejected: 0,
+    won: 0,
     lost: 0,
     scans: 0,
-    aperturas: 0,
+    openings: 0,
     politica: 0,
     mensajes: 0,
-    aceptados: proveedor.aceptados.length,
+    accepted: proveedor.acceptedMensajes.length,
     eventos: 0,
-    webhooks: recibidos.length,
+    webhooks: receivedWebhooks.length,
   }
-  const entregados = Map.groupBy(recibidos, ({ json }) => json.datos.guia.guia as string)
-  const aceptados = Map.groupBy(proveedor.aceptados, ({ ownId }) => ownId)
-  const enviados = new Set<string>()
+  const webhooksByGuia = Map.groupBy(receivedWebhooks, ({ json }) => json.datos.guia.guia as string)
+  const acceptedById = Map.groupBy(proveedor.acceptedMensajes, ({ ownId }) => ownId)
+  const idsWithRow = new Set<string>()
   const faultCounts = new Map<string, number>()
-  for (const cuenta of cuentas) {
-    const falla: Falla = (texto, ...detalles) => {
-      const veces = (faultCounts.get(texto) ?? 0) + 1
-      faultCounts.set(texto, veces)
-      const { guia, modo, destino } = cuenta
-      if (veces <= MUESTRA) fallas.push(`${texto}: ${guia} (${modo}, ${destino}) ${JSON.stringify(detalles)}`)
+  for (const account of accounts) {
+    const falla: Falla = (texto, ...details) => {
+      const count = (faultCounts.get(texto) ?? 0) + 1
+      faultCounts.set(texto, count)
+      const { guia, modo, destino } = account
+      if (count <= DETAILED_FAULTS_PER_KIND)
+        fallas.push(`${texto}: ${guia} (${modo}, ${destino}) ${JSON.stringify(details)}`)
     }
-    revisarRespuestas(cuenta, falla)
-    revisarHistoria(cuenta, falla)
-    const { after: valuesAfter, ...corregidas } = revisarCorrecciones(cuenta, falla)
-    revisarMensajes(cuenta, aceptados, falla)
-    if (cuenta.modo === 'test') revisarWebhooks(cuenta, entregados.get(cuenta.guia) ?? [], valuesAfter, falla)
-    const guiaFigures = { ...corregidas, ...revisarDecisiones(cuenta, falla), scans: revisarLecturas(cuenta, falla) }
-    const { length: eventos } = cuenta.eventos
-    for (const [cifra, amount] of Object.entries({ ...guiaFigures, eventos, mensajes: cuenta.mensajes.length }))
-      cifras[cifra as keyof typeof cifras] += amount
-    for (const { id } of cuenta.mensajes) enviados.add(id)
+    checkAnswers(account, falla)
+    checkHistory(account, falla)
+    const { after: valuesAfter, ...correctionFigures } = checkCorrections(account, falla)
+    checkMensajes(account, acceptedById, falla)
+    if (account.modo === 'test') checkWebhooks(account, webhooksByGuia.get(account.guia) ?? [], valuesAfter, falla)
+    const guiaFigures = { ...correctionFigures, ...checkDecisions(account, falla), scans: checkScans(account, falla) }
+    const { length: eventos } = account.eventos
+    for (const [figureName, amount] of Object.entries({ ...guiaFigures, eventos, mensajes: account.mensajes.length }))
+      figures[figureName as keyof typeof figures] += amount
+    for (const { id } of account.mensajes) idsWithRow.add(id)
   }
-  const idsWithoutRow = [...aceptados.keys()].filter((id) => !enviados.has(id))
+  const idsWithoutRow = [...acceptedById.keys()].filter((id) => !idsWithRow.has(id))
   if (idsWithoutRow.length > 0) fallas.push(`the provider took ${idsWithoutRow.length} messages without a row`)
-  for (const [texto, veces] of faultCounts) if (veces > MUESTRA) fallas.push(`${texto}: ${veces} times in all`)
-  return { fallas, cifras }
+  for (const [texto, count] of faultCounts)
+    if (count > DETAILED_FAULTS_PER_KIND) fallas.push(`${texto}: ${count} times in all`)
+  return { fallas, figures }
 }
 
-function revisarRespuestas({ deliveries: hechos }: Cuenta, falla: Falla) {
-  for (const answeredRequest of hechos) {
-    const { kind, status, codigo, condicionada } = answeredRequest
-    const admitidos = condicionada ? ['carrera_perdida', ...REPAROS[kind]] : REPAROS[kind]
+function checkAnswers({ deliveries }: GuiaAccount, falla: Falla) {
+  for (const answeredRequest of deliveries) {
+    const { kind, status, codigo, isConditional } = answeredRequest
+    const allowedRefusals = isConditional ? ['carrera_perdida', ...ALLOWED_REFUSALS[kind]] : ALLOWED_REFUSALS[kind]
     const bien =
       kind === 'destinatario'
         ? DE_PAGINA.includes(status)
         : // 503: the service was too busy and did nothing.
-          [200, 201, 503].includes(status) || (status === 409 && admitidos.includes(codigo!))
+          [200, 201, 503].includes(status) || (status === 409 && allowedRefusals.includes(codigo!))
     if (!bien) falla('an answer that the service may not give', answeredRequest)
   }
 }
 
-const DE_ESTADO = new Set(Object.keys(MAQUINA_DE_ESTADOS.transiciones).map((estado) => `guia.${estado}`))
+const DE_ESTADO = new Set(Object.keys(STATE_MACHINE.transiciones).map((estado) => `guia.${estado}`))
 
 /** Sequences without a gap, legal steps of both state machines, and a row that says the same as the last event. */
-function revisarHistoria({ eventos, row, hasPlace: conLugar }: Cuenta, falla: Falla) {
+function checkHistory({ eventos, row, hasPlace: conLugar }: GuiaAccount, falla: Falla) {
   let anterior: Evento | undefined
   let intentos = 0
   for (const [i, evento] of eventos.entries()) {
@@ -155,38 +157,38 @@ function revisarHistoria({ eventos, row, hasPlace: conLugar }: Cuenta, falla: Fa
     anterior = evento
   }
   const { foto, estado } = anterior!
-  const [eventValues, escrita] = [
+  const [eventValues, rowValues] = [
     [eventos.length, estado, foto.intentos, foto.ubicacion_estado, foto.decision],
     [row.secuencia, row.estado, row.intentos, row.ubicacion_estado, row.decision],
   ].map((valores) => JSON.stringify(valores))
-  if (eventValues !== escrita) falla('the row is not as the last event', eventValues, escrita)
+  if (eventValues !== rowValues) falla('the row is not as the last event', eventValues, rowValues)
 }
 
 /** Each accepted scan has one event, and each event one scan; a repeated report names the event of the first one. */
-function revisarLecturas(cuenta: Cuenta, falla: Falla): number {
-  const lecturas = filterByKind(cuenta, 'lectura') as (AnsweredRequest & { kind: 'lectura' })[]
-  const nuevas = lecturas.filter(({ status }) => status === 201)
-  const ids = nuevas.map(({ evento }) => evento)
+function checkScans(account: GuiaAccount, falla: Falla): number {
+  const scans = filterByKind(account, 'lectura') as (AnsweredRequest & { kind: 'lectura' })[]
+  const newScans = scans.filter(({ status }) => status === 201)
+  const ids = newScans.map(({ evento }) => evento)
   if (new Set(ids).size !== ids.length) falla('two scans have one event', ids)
-  for (const { status, evento } of lecturas)
+  for (const { status, evento } of scans)
     if (status === 200 && !ids.includes(evento)) falla('a repeated scan names another event', evento)
-  const esperados = nuevas.map(({ evento, estado }) => `${evento} guia.${estado}`).sort()
-  const recordedScans = cuenta.eventos
+  const expectedScans = newScans.map(({ evento, estado }) => `${evento} guia.${estado}`).sort()
+  const recordedScans = account.eventos
     .filter(({ tipo, autor }) => DE_ESTADO.has(tipo) && tipo !== 'guia.en_devolucion' && autor?.startsWith('op_'))
-    .map(({ secuencia, tipo }) => `evt_${cuenta.guia}_${secuencia} ${tipo}`)
+    .map(({ secuencia, tipo }) => `evt_${account.guia}_${secuencia} ${tipo}`)
     .sort()
-  if (esperados.join() !== recordedScans.join()) falla('scans and events differ', esperados, recordedScans)
-  return nuevas.length
+  if (expectedScans.join() !== recordedScans.join()) falla('scans and events differ', expectedScans, recordedScans)
+  return newScans.length
 }
 
 /**
  * Each accepted correction has one event with its values, and each refused one none. Replaying the requests in the order
  * of their events gives the guide's values. Returns the values after each event, too.
  */
-function revisarCorrecciones(cuenta: Cuenta, falla: Falla) {
-  const { eventos, createdFields, row } = cuenta
+function checkCorrections(account: GuiaAccount, falla: Falla) {
+  const { eventos, createdFields, row } = account
   const corrections = (
-    filterByKind(cuenta, 'correccion', 'reintento') as (AnsweredRequest & { kind: 'correccion' })[]
+    filterByKind(account, 'correccion', 'reintento') as (AnsweredRequest & { kind: 'correccion' })[]
   ).filter(({ campos }) => Object.keys(campos).length > 0)
   const porEvento = new Map<number, AnsweredRequest & { kind: 'correccion' }>()
   for (const correction of corrections) {
@@ -219,23 +221,23 @@ function revisarCorrecciones(cuenta: Cuenta, falla: Falla) {
   }
   for (const column of ['telefono', 'direccion', 'indicaciones'] as const)
     if (row[column] !== valores[column]) falla('a lost update', column, row[column], valores[column])
-  const corregidas = corrections.filter(aceptado).length
-  return { corregidas, rechazadas: corrections.length - corregidas, after: valuesAfter }
+  const correctedCount = corrections.filter(aceptado).length
+  return { corrected: correctedCount, rejected: corrections.length - correctedCount, after: valuesAfter }
 }
 
 /** At most one decision wins per opening, each answer names it, and the policy decides each due opening once. */
-function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
-  const { guia, eventos, deadlines: plazos, row, destino } = cuenta
-  const tomadas = eventos.filter(({ tipo }) => tipo === 'guia.decision_tomada')
-  const ganadas = (por: string) => tomadas.filter(({ datos }) => datos!.decision!.por === por)
-  const contar = (decisionKind: string, requested: number, found: number) => {
+function checkDecisions(account: GuiaAccount, falla: Falla) {
+  const { guia, eventos, deadlines, row, destino } = account
+  const takenDecisions = eventos.filter(({ tipo }) => tipo === 'guia.decision_tomada')
+  const filterDecisionsBy = (por: string) => takenDecisions.filter(({ datos }) => datos!.decision!.por === por)
+  const compareCounts = (decisionKind: string, requested: number, found: number) => {
     if (requested !== found)
       falla(`decisions of ${decisionKind}: accepted requests and events differ`, requested, found)
   }
-  const reintentos = filterByKind(cuenta, 'reintento')
-  const devoluciones = filterByKind(cuenta, 'devolucion') as (AnsweredRequest & { kind: 'devolucion' })[]
-  const deComercio = ganadas('comercio')
-  contar(
+  const reintentos = filterByKind(account, 'reintento')
+  const returnRequests = filterByKind(account, 'devolucion') as (AnsweredRequest & { kind: 'devolucion' })[]
+  const deComercio = filterDecisionsBy('comercio')
+  compareCounts(
     'another attempt',
     reintentos.filter(aceptado).length,
     deComercio.filter(({ datos }) => datos!.decision!.accion === 'reintentar').length,
@@ -245,31 +247,35 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
     if (evento?.tipo !== 'guia.decision_tomada')
       falla('an answer that names no decision', answeredRequest, evento?.tipo)
   }
-  let devueltas = 0
-  for (const answeredRequest of devoluciones) {
+  let returnDecisionCount = 0
+  for (const answeredRequest of returnRequests) {
     const ownDecisions = deComercio.filter(({ descripcion }) => descripcion === answeredRequest.razon).length
-    devueltas += ownDecisions
+    returnDecisionCount += ownDecisions
     // A parcel that returns already stays as it is, and the answer is the same.
     const bien = aceptado(answeredRequest)
       ? ownDecisions === 1 || (ownDecisions === 0 && answeredRequest.estado === 'en_devolucion')
       : ownDecisions === 0
     if (!bien) falla('a return without its one decision', answeredRequest, ownDecisions)
   }
-  contar('a return', devueltas, deComercio.filter(({ datos }) => datos!.decision!.accion === 'devolver').length)
-  const destinatarios = filterByKind(cuenta, 'destinatario')
-  contar('the recipient', destinatarios.filter(aceptado).length, ganadas('destinatario').length)
-  contar('nobody', 0, tomadas.filter(({ datos }) => datos!.decision!.por === 'operador').length)
+  compareCounts(
+    'a return',
+    returnDecisionCount,
+    deComercio.filter(({ datos }) => datos!.decision!.accion === 'devolver').length,
+  )
+  const destinatarioAnswers = filterByKind(account, 'destinatario')
+  compareCounts('the recipient', destinatarioAnswers.filter(aceptado).length, filterDecisionsBy('destinatario').length)
+  compareCounts('nobody', 0, takenDecisions.filter(({ datos }) => datos!.decision!.por === 'operador').length)
 
   let abierta: { secuencia: number; vence_en: string; decidedGuia: boolean } | undefined
-  let aperturas = 0
+  let openings = 0
   const vencida = ({ secuencia, vence_en }: NonNullable<typeof abierta>, hasta: Evento) =>
     vence_en <= hasta.registrado_en.toISOString() ||
-    plazos.some((deadline) => secuencia <= deadline && deadline < hasta.secuencia)
+    deadlines.some((deadline) => secuencia <= deadline && deadline < hasta.secuencia)
   for (const [i, evento] of eventos.entries()) {
     const { secuencia, tipo, datos, estado, foto } = evento
     const antes = (eventos[i - 1]?.foto.decision as GuiaRow['decision'] | undefined)?.estado
     if (tipo === 'guia.decision_pendiente') {
-      aperturas++
+      openings++
       abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidedGuia: false }
     }
     if (tipo !== 'guia.decision_tomada') continue
@@ -281,79 +287,81 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
     const { por, accion } = datos!.decision!
     if (por === 'politica' && !(antes === 'pendiente' && abierta && vencida(abierta, evento)))
       falla('the policy decided before its time', secuencia)
-    const vuelve = eventos[i + 1]?.tipo === 'guia.en_devolucion'
-    if (accion === 'devolver' && ['en_bodega', 'intento_fallido'].includes(estado) && !vuelve)
+    const beginsReturn = eventos[i + 1]?.tipo === 'guia.en_devolucion'
+    if (accion === 'devolver' && ['en_bodega', 'intento_fallido'].includes(estado) && !beginsReturn)
       falla('a decided return that did not begin', secuencia, foto)
   }
-  if (plazos.some((deadline) => eventos[deadline - 1]?.foto.decision === null))
-    falla('a deadline without a decision', plazos)
+  if (deadlines.some((deadline) => eventos[deadline - 1]?.foto.decision === null))
+    falla('a deadline without a decision', deadlines)
   if (row.decision?.estado === 'pendiente' && row.decision_vence && row.decision_vence <= new Date())
     falla('a due decision that the policy did not take', row.decision)
-  const politica = ganadas('politica').length
+  const politica = filterDecisionsBy('politica').length
   if (destino === 'politica' && (politica !== 1 || row.estado !== 'en_devolucion'))
     falla('a guide of the policy alone', politica, row.estado)
-  if (destino === 'nadie' && (tomadas.length > 0 || row.decision?.estado !== 'pendiente'))
-    falla('a guide about which nobody decides', tomadas.length, guia)
-  const requestCount = reintentos.length + devoluciones.length + destinatarios.length
-  const decididas = tomadas.length - politica
-  return { ganadas: decididas, lost: requestCount - decididas, politica, aperturas }
+  if (destino === 'nadie' && (takenDecisions.length > 0 || row.decision?.estado !== 'pendiente'))
+    falla('a guide about which nobody decides', takenDecisions.length, guia)
+  const requestCount = reintentos.length + returnRequests.length + destinatarioAnswers.length
+  const decidedCount = takenDecisions.length - politica
+  return { won: decidedCount, lost: requestCount - decidedCount, politica, openings }
 }
 
 /** The messages that the rules ask for, each once in the outbox, and at the provider at most once. */
-function revisarMensajes(
-  { eventos, mensajes, hasPlace: conLugar, modo }: Cuenta,
-  aceptados: ReadonlyMap<string, TestProvider['aceptados']>,
+function checkMensajes(
+  { eventos, mensajes, hasPlace: conLugar, modo }: GuiaAccount,
+  acceptedById: ReadonlyMap<string, TestProvider['acceptedMensajes']>,
   falla: Falla,
 ) {
   const ubicacionRequests = mensajes.filter(({ tipo }) => tipo === 'solicitud_ubicacion')
-  const preguntas = mensajes.filter(({ tipo }) => tipo === 'solicitud_decision')
-  if (ubicacionRequests.length + preguntas.length !== mensajes.length) falla('a message of another type', mensajes)
-  const corregidos = eventos.filter(
+  const questions = mensajes.filter(({ tipo }) => tipo === 'solicitud_decision')
+  if (ubicacionRequests.length + questions.length !== mensajes.length) falla('a message of another type', mensajes)
+  const telefonoCorrections = eventos.filter(
     ({ cambios }, i) => cambios?.telefono && eventos[i - 1]!.foto.ubicacion_estado !== 'confirmada',
   )
   const telefonos = [
     ...(conLugar ? [] : [eventos[0]!.guia]),
-    ...corregidos.map(({ cambios }) => cambios!.telefono!.despues),
+    ...telefonoCorrections.map(({ cambios }) => cambios!.telefono!.despues),
   ]
   if (ubicacionRequests.length !== telefonos.length)
     falla('other messages about the location', ubicacionRequests.length, telefonos.length)
   if (new Set(ubicacionRequests.map(({ telefono }) => telefono)).size !== ubicacionRequests.length)
     falla('two messages about the location to one telephone', ubicacionRequests)
-  const solicitadas = eventos.filter(({ tipo }) => tipo === 'ubicacion.solicitada').length
-  const enviados = ubicacionRequests.filter(({ estado }) => estado === 'enviado').length
+  const requestedCount = eventos.filter(({ tipo }) => tipo === 'ubicacion.solicitada').length
+  const sentCount = ubicacionRequests.filter(({ estado }) => estado === 'enviado').length
   // The provider may take a message while the location is confirmed; then no event tells of it.
-  if (modo === 'test' ? solicitadas !== enviados : solicitadas > enviados)
-    falla('other events of messages than messages', solicitadas, enviados)
+  if (modo === 'test' ? requestedCount !== sentCount : requestedCount > sentCount)
+    falla('other events of messages than messages', requestedCount, sentCount)
   const openedDecisions = eventos
     .filter(({ tipo, datos, registrado_en }) => {
       if (tipo !== 'guia.decision_pendiente') return false
       return datos!.decision!.vence_en! > registrado_en.toISOString()
     })
     .map(({ secuencia }) => secuencia)
-  const preguntadas = preguntas.map(({ decision_secuencia }) => decision_secuencia)
-  if (preguntadas.join() !== openedDecisions.join())
-    falla('other messages about decisions', preguntadas, openedDecisions)
+  const askedDecisions = questions.map(({ decision_secuencia }) => decision_secuencia)
+  if (askedDecisions.join() !== openedDecisions.join())
+    falla('other messages about decisions', askedDecisions, openedDecisions)
   for (const { id, estado, telefono, tipo } of mensajes) {
     if (estado !== 'enviado' && estado !== 'descartado') falla('a message that is not over', tipo, estado)
-    const acceptedMensajes = aceptados.get(id) ?? []
-    const veces = modo === 'live' && estado === 'enviado' ? 1 : 0
-    if (acceptedMensajes.length !== veces)
+    const acceptedMensajes = acceptedById.get(id) ?? []
+    const expectedCount = modo === 'live' && estado === 'enviado' ? 1 : 0
+    if (acceptedMensajes.length !== expectedCount)
       falla('the provider took a message more or less than once', tipo, estado, acceptedMensajes.length)
-    if (acceptedMensajes.some(({ para: recipient }) => `+${recipient}` !== telefono))
+    if (acceptedMensajes.some(({ recipient }) => `+${recipient}` !== telefono))
       falla('a message to another telephone', id)
   }
 }
 
 /** One webhook for each event, in their order, with the guide as it was at the event; all of them again, byte for byte. */
-function revisarWebhooks(
-  { eventos }: Cuenta,
-  recibidos: readonly ReceivedWebhook[],
+function checkWebhooks(
+  { eventos }: GuiaAccount,
+  receivedWebhooks: readonly ReceivedWebhook[],
   valuesAfter: readonly Valores[],
   falla: Falla,
 ) {
-  const porId = Map.groupBy(recibidos, ({ id }) => id)
+  const porId = Map.groupBy(receivedWebhooks, ({ id }) => id)
   if (porId.size !== eventos.length) falla('other webhooks than events', porId.size, eventos.length)
-  const firstSequences = recibidos.slice(0, eventos.length).map(({ json }) => json.datos.evento.secuencia as number)
+  const firstSequences = receivedWebhooks
+    .slice(0, eventos.length)
+    .map(({ json }) => json.datos.evento.secuencia as number)
   if (firstSequences.some((secuencia, i) => secuencia !== i + 1))
     falla(
       'webhooks out of order',
@@ -367,9 +375,9 @@ function revisarWebhooks(
     if (!firstDelivery || !otro) continue
     if (firstDelivery.cuerpo !== otro.cuerpo) falla('a body that changed', secuencia, tipo)
     const { guia: guiaView } = firstDelivery.json.datos
-    const esperada = { ...valuesAfter[i]!, secuencia, estado, intentos: foto.intentos }
-    for (const [miembro, valor] of Object.entries(esperada))
-      if (guiaView[miembro] !== valor)
-        falla('a body with another value', secuencia, tipo, miembro, guiaView[miembro], valor)
+    const expectedGuia = { ...valuesAfter[i]!, secuencia, estado, intentos: foto.intentos }
+    for (const [member, valor] of Object.entries(expectedGuia))
+      if (guiaView[member] !== valor)
+        falla('a body with another value', secuencia, tipo, member, guiaView[member], valor)
   }
 }

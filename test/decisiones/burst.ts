@@ -15,12 +15,12 @@ export interface BurstFields {
 }
 
 /** Request of the burst: its kind, and the process that gets it. */
-type Acto = { proceso: number } & (
+type BurstRequest = { processIndex: number } & (
   | {
       kind: 'correccion' | 'reintento'
       campos: BurstFields
       /** Sequence that the guide must have, counted from the last one seen; undefined: any. */
-      desfase?: number | undefined
+      sequenceOffset?: number | undefined
     }
   | { kind: 'lectura'; estado: string; clave?: string | undefined }
   | { kind: 'lugar' }
@@ -29,9 +29,9 @@ type Acto = { proceso: number } & (
 )
 
 /** Request that was answered. */
-export type AnsweredRequest = Acto & {
+export type AnsweredRequest = BurstRequest & {
   /** True if the request required a sequence. */
-  condicionada: boolean
+  isConditional: boolean
   status: number
   /** Problem code of a refusal. */
   codigo: string | null
@@ -64,45 +64,45 @@ const METODO_Y_RUTA = {
   devolucion: ['POST', '/devolver'],
   lugar: ['POST', '/ubicacion'],
 } as const
-const AHI = { lat: 14.71889, lng: -90.64417 }
+const CONFIRMED_PLACE = { lat: 14.71889, lng: -90.64417 }
 /** Guides in one request of the creation. */
 const POR_LOTE = 100
 /** Guides in the burst at the same time. */
 const CASES_AT_ONCE = 24
 
 interface Opciones {
-  entorno: TestEnvironment
+  environment: TestEnvironment
   /** Addresses of the processes. */
   urls: readonly string[]
   llaves: Record<BurstCase['modo'], string>
-  semilla: number
+  seed: number
 }
 
 /**
  * Opens connections to the processes; returns what creates guides, and what fires the burst at them. One function, because
  * its parts share the connections and the seed.
  */
-export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
-  const procesos = urls.map((url) => new Pool(url, { connections: 40, pipelining: 1 }))
+export function prepareBurst({ environment, urls, llaves, seed }: Opciones) {
+  const pools = urls.map((url) => new Pool(url, { connections: 40, pipelining: 1 }))
 
   async function pedir(
-    proceso: number,
+    processIndex: number,
     method: 'POST' | 'PATCH',
     path: string,
     llave: string | null,
     cuerpo: object,
     clave?: string,
   ) {
-    const deFormulario = llave === null
-    const { statusCode, body } = await procesos[proceso]!.request({
+    const isForm = llave === null
+    const { statusCode, body } = await pools[processIndex]!.request({
       path,
       method,
       headers: {
-        'content-type': deFormulario ? 'application/x-www-form-urlencoded' : 'application/json',
-        ...(deFormulario ? {} : { authorization: `Bearer ${llave}` }),
+        'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+        ...(isForm ? {} : { authorization: `Bearer ${llave}` }),
         ...conClave(clave),
       },
-      body: deFormulario ? new URLSearchParams(cuerpo as Record<string, string>).toString() : JSON.stringify(cuerpo),
+      body: isForm ? new URLSearchParams(cuerpo as Record<string, string>).toString() : JSON.stringify(cuerpo),
     })
     const texto = await body.text()
     // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
@@ -114,7 +114,7 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
     const lotes = Array.from({ length: Math.ceil(guiaCount / POR_LOTE) }, async (_, lote) => {
       const desde = lote * POR_LOTE
       const newCases = Array.from({ length: Math.min(POR_LOTE, guiaCount - desde) }, (_, i) =>
-        nuevo(primera + desde + i, createRandom(semilla + primera + desde + i)),
+        drawCase(primera + desde + i, createRandom(seed + primera + desde + i)),
       )
       const guias = newCases.map(({ hasPlace: conLugar, createdFields }) =>
         (conLugar ? buildGuia : buildGuiaWithoutDestino)(createdFields),
@@ -129,30 +129,43 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
   }
 
   /** Sends a request, and writes down its answer. */
-  async function hacer(burstCase: BurstCase, acto: Acto, lastSequence: number): Promise<AnsweredRequest> {
+  async function sendRequest(
+    burstCase: BurstCase,
+    burstRequest: BurstRequest,
+    lastSequence: number,
+  ): Promise<AnsweredRequest> {
     const { guia, modo } = burstCase
-    const enviar = async () => {
-      switch (acto.kind) {
+    const send = async () => {
+      switch (burstRequest.kind) {
         case 'lectura': {
-          const { estado, clave } = acto
+          const { estado, clave } = burstRequest
           const ruta = `/operaciones/v1/guias/${guia}/eventos`
-          return pedir(acto.proceso, 'POST', ruta, entorno.llaveDeOperacion, buildEstadoReport(estado), clave)
+          return pedir(
+            burstRequest.processIndex,
+            'POST',
+            ruta,
+            environment.llaveDeOperacion,
+            buildEstadoReport(estado),
+            clave,
+          )
         }
         case 'destinatario': {
           const enlace = await enlaceDe(guia)
-          return enlace ? pedir(acto.proceso, 'POST', enlace, null, acto.respuesta) : { status: 404, json: {} }
+          return enlace
+            ? pedir(burstRequest.processIndex, 'POST', enlace, null, burstRequest.respuesta)
+            : { status: 404, json: {} }
         }
         default: {
-          const [metodo, ruta] = METODO_Y_RUTA[acto.kind]
-          const cuerpo = cuerpoDe(acto, lastSequence)
-          return pedir(acto.proceso, metodo, `/api/v1/guias/${guia}${ruta}`, llaves[modo], cuerpo)
+          const [metodo, ruta] = METODO_Y_RUTA[burstRequest.kind]
+          const cuerpo = cuerpoDe(burstRequest, lastSequence)
+          return pedir(burstRequest.processIndex, metodo, `/api/v1/guias/${guia}${ruta}`, llaves[modo], cuerpo)
         }
       }
     }
-    const { status, json } = await enviar()
+    const { status, json } = await send()
     const answeredRequest: AnsweredRequest = {
-      ...acto,
-      condicionada: 'desfase' in acto && acto.desfase !== undefined,
+      ...burstRequest,
+      isConditional: 'sequenceOffset' in burstRequest && burstRequest.sequenceOffset !== undefined,
       status,
       codigo: json.codigo ?? null,
       secuencia: json.secuencia ?? 0,
@@ -166,7 +179,7 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
   /** Returns the path of the recipient's newest link; undefined if its message was dropped, or there is none. */
   async function enlaceDe(guia: string): Promise<string | undefined> {
     const mensaje = await hasta(async () => {
-      const { rows } = await entorno.db.pool.query<{ id: string; kid: string | null; estado: string }>(
+      const { rows } = await environment.db.pool.query<{ id: string; kid: string | null; estado: string }>(
         `select id, kid, estado from mensaje where guia = $1 and tipo = 'solicitud_decision' order by numero desc limit 1`,
         [guia],
       )
@@ -177,7 +190,7 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
 
   /** Moves the deadline of a guide's open decision to the past. */
   async function vencer(burstCase: BurstCase) {
-    const { rows } = await entorno.db.pool.query<{ secuencia: number }>(
+    const { rows } = await environment.db.pool.query<{ secuencia: number }>(
       `update guia set decision_vence = now() - interval '1 second'
        where guia = $1 and decision ->> 'estado' = 'pendiente' and decision_vence > now() returning secuencia`,
       [burstCase.guia],
@@ -186,35 +199,37 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
   }
 
   /** Fires the rounds of one guide. The requests of a round are under way at the same time. */
-  async function correr(burstCase: BurstCase, indice: number) {
-    const rounds = planear(burstCase, indice, createRandom(semilla + indice + 1_000_000))
+  async function runCase(burstCase: BurstCase, indice: number) {
+    const rounds = drawRounds(burstCase, indice, createRandom(seed + indice + 1_000_000))
     const readLastSequence = () => Math.max(1, ...burstCase.deliveries.map(({ secuencia }) => secuencia))
-    const sendRound = (actos: readonly Acto[]) => {
+    const sendRound = (burstRequests: readonly BurstRequest[]) => {
       const ultima = readLastSequence()
-      return Promise.all(actos.map((acto) => hacer(burstCase, acto, ultima)))
+      return Promise.all(burstRequests.map((burstRequest) => sendRequest(burstCase, burstRequest, ultima)))
     }
     /** Repeats a request until no race is the reason of its refusal; returns true if it succeeded. */
-    const insistir = async (acto: Acto): Promise<boolean> => {
-      const { status, codigo } = await hacer(burstCase, acto, 0)
-      return codigo === 'carrera_perdida' ? insistir({ ...acto, proceso: 1 - acto.proceso }) : status < 300
+    const retryRaces = async (burstRequest: BurstRequest): Promise<boolean> => {
+      const { status, codigo } = await sendRequest(burstCase, burstRequest, 0)
+      return codigo === 'carrera_perdida'
+        ? retryRaces({ ...burstRequest, processIndex: 1 - burstRequest.processIndex })
+        : status < 300
     }
-    const leer = (estado: string) => insistir({ kind: 'lectura', estado, proceso: indice % 2 })
+    const leer = (estado: string) => retryRaces({ kind: 'lectura', estado, processIndex: indice % 2 })
     const hasScan = (estado: string, minCount = 1) =>
       burstCase.deliveries.filter(
         (answeredRequest) =>
           answeredRequest.kind === 'lectura' && answeredRequest.estado === estado && answeredRequest.status === 201,
       ).length >= minCount
-    const ubicada = () =>
+    const hasLocation = () =>
       burstCase.hasPlace || burstCase.deliveries.some(({ kind, status }) => kind === 'lugar' && status < 300)
-    await sendRound(rounds.aceptada)
+    await sendRound(rounds.accepted)
     if (!hasScan('recolectado')) await leer('recolectado')
-    await sendRound(rounds.recolectada)
-    if (!ubicada()) await insistir({ kind: 'lugar', proceso: indice % 2 })
+    await sendRound(rounds.collected)
+    if (!hasLocation()) await retryRaces({ kind: 'lugar', processIndex: indice % 2 })
     await leer('en_ruta')
-    await sendRound(rounds.en_ruta)
+    await sendRound(rounds.onRoute)
     if (!hasScan('intento_fallido')) await leer('intento_fallido')
     if (rounds.timeout === 'antes') await vencer(burstCase)
-    await Promise.all([sendRound(rounds.fallida), rounds.timeout === 'durante' && vencer(burstCase)])
+    await Promise.all([sendRound(rounds.failed), rounds.timeout === 'durante' && vencer(burstCase)])
     if (burstCase.destino !== 'todos' || !(await leer('en_ruta'))) return
     await sendRound(rounds.other)
     if (!hasScan('intento_fallido', 2)) await leer('intento_fallido')
@@ -223,109 +238,132 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
   return {
     create: crear,
     /** Fires the burst at all guides, so many at a time. */
-    async sendBurst(casos: readonly BurstCase[]) {
-      const cola = [...casos.entries()]
+    async sendBurst(burstCases: readonly BurstCase[]) {
+      const cola = [...burstCases.entries()]
       const runQueue = async () => {
-        for (let queued = cola.shift(); queued; queued = cola.shift()) await correr(queued[1], queued[0])
+        for (let queued = cola.shift(); queued; queued = cola.shift()) await runCase(queued[1], queued[0])
       }
       await Promise.all(Array.from({ length: CASES_AT_ONCE }, runQueue))
     },
-    close: () => Promise.all(procesos.map((proceso) => proceso.close())),
+    close: () => Promise.all(pools.map((pool) => pool.close())),
   }
 }
 
-type DeComercio = Exclude<Acto, { kind: 'lectura' | 'destinatario' }>
+type DeComercio = Exclude<BurstRequest, { kind: 'lectura' | 'destinatario' }>
 
-/** Returns the body of a merchant's request about a guide whose last seen sequence is `vista`. */
-function cuerpoDe(acto: DeComercio, lastSequence: number): object {
-  if (acto.kind === 'lugar') return AHI
-  if (acto.kind === 'devolucion') return { razon: acto.razon }
-  return { ...acto.campos, ...(acto.desfase === undefined ? {} : { secuencia: lastSequence + acto.desfase }) }
+/** Returns the body of a merchant's request about a guide whose last seen sequence is `lastSequence`. */
+function cuerpoDe(burstRequest: DeComercio, lastSequence: number): object {
+  if (burstRequest.kind === 'lugar') return CONFIRMED_PLACE
+  if (burstRequest.kind === 'devolucion') return { razon: burstRequest.razon }
+  return {
+    ...burstRequest.campos,
+    ...(burstRequest.sequenceOffset === undefined ? {} : { secuencia: lastSequence + burstRequest.sequenceOffset }),
+  }
 }
 
-const telefonoDe = (indice: number, serie: number) => `+5024${1_000_000 + 100 * indice + serie}`
-const direccionDe = (indice: number, serie: number) => `${serie} calle, casa ${indice}`
+const telefonoDe = (indice: number, serial: number) => `+5024${1_000_000 + 100 * indice + serial}`
+const direccionDe = (indice: number, serial: number) => `${serial} calle, casa ${indice}`
 
 /** Returns a guide to create. Of ten guides, six are for all deciders, and three for the policy. */
-function nuevo(indice: number, azar: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'createdFields'> {
-  const suerte = azar()
+function drawCase(indice: number, random: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'createdFields'> {
+  const destinoDraw = random()
   return {
-    destino: suerte < 0.6 ? 'todos' : suerte < 0.9 ? 'politica' : 'nadie',
-    hasPlace: azar() < 0.5,
+    destino: destinoDraw < 0.6 ? 'todos' : destinoDraw < 0.9 ? 'politica' : 'nadie',
+    hasPlace: random() < 0.5,
     createdFields: { telefono: telefonoDe(indice, 0), direccion: direccionDe(indice, 0) },
   }
 }
 
 /** Draws all requests of a guide. They depend on the seed alone, and not on the answers. */
-function planear({ destino, hasPlace: conLugar }: BurstCase, indice: number, azar: () => number) {
-  let serie = 0
-  const entero = (hasta: number) => Math.floor(azar() * hasta)
-  const proceso = () => entero(2)
+function drawRounds({ destino, hasPlace: conLugar }: BurstCase, indice: number, random: () => number) {
+  let serial = 0
+  const drawInteger = (hasta: number) => Math.floor(random() * hasta)
+  const drawProcess = () => drawInteger(2)
   const campos = (): BurstFields => {
-    serie++
-    const choice = azar()
+    serial++
+    const choice = random()
     return {
-      ...(choice < 0.6 ? { telefono: telefonoDe(indice, serie) } : {}),
-      ...(choice > 0.5 ? { direccion: direccionDe(indice, serie) } : {}),
+      ...(choice < 0.6 ? { telefono: telefonoDe(indice, serial) } : {}),
+      ...(choice > 0.5 ? { direccion: direccionDe(indice, serial) } : {}),
     }
   }
-  const drawOffset = () => (azar() < 0.4 ? entero(3) : undefined)
-  const corregir = (): Acto => ({ kind: 'correccion', campos: campos(), desfase: drawOffset(), proceso: proceso() })
-  const reintentar = (): Acto => ({
-    kind: 'reintento',
-    desfase: drawOffset(),
-    proceso: proceso(),
-    campos: azar() < 0.3 ? campos() : {},
+  const drawOffset = () => (random() < 0.4 ? drawInteger(3) : undefined)
+  const corregir = (): BurstRequest => ({
+    kind: 'correccion',
+    campos: campos(),
+    sequenceOffset: drawOffset(),
+    processIndex: drawProcess(),
   })
-  const devolver = (): Acto => ({ kind: 'devolucion', razon: `Razón ${++serie} de ${indice}`, proceso: proceso() })
-  const leer = (estado: string): Acto => ({ kind: 'lectura', estado, proceso: proceso() })
+  const reintentar = (): BurstRequest => ({
+    kind: 'reintento',
+    sequenceOffset: drawOffset(),
+    processIndex: drawProcess(),
+    campos: random() < 0.3 ? campos() : {},
+  })
+  const devolver = (): BurstRequest => ({
+    kind: 'devolucion',
+    razon: `Razón ${++serial} de ${indice}`,
+    processIndex: drawProcess(),
+  })
+  const leer = (estado: string): BurstRequest => ({ kind: 'lectura', estado, processIndex: drawProcess() })
   /** The same scan in both processes, as one report or as two. */
-  const leerDosVeces = (estado: string): Acto[] => {
-    const clave = azar() < 0.5 ? `${estado}-${++serie}` : undefined
-    return [0, 1].map((proceso) => ({ kind: 'lectura', estado, clave, proceso }))
+  const buildRepeatedScans = (estado: string): BurstRequest[] => {
+    const clave = random() < 0.5 ? `${estado}-${++serial}` : undefined
+    return [0, 1].map((processIndex) => ({ kind: 'lectura', estado, clave, processIndex }))
   }
-  const buildAnswer = (): Acto => ({
+  const buildAnswer = (): BurstRequest => ({
     kind: 'destinatario',
-    proceso: proceso(),
-    respuesta: [OTHER_DAY_CHOICE, REFUSAL_CHOICE, CON_ROSA][entero(3)]!,
+    processIndex: drawProcess(),
+    respuesta: [OTHER_DAY_CHOICE, REFUSAL_CHOICE, CON_ROSA][drawInteger(3)]!,
   })
   const decidedByAll = destino === 'todos'
-  const quiza = (parte: number, acto: () => Acto) => (azar() < parte ? [acto()] : [])
-  const barajar = (actos: Acto[]) =>
-    actos
-      .map((acto) => [azar(), acto] as const)
-      .sort(([firstRank], [otro]) => firstRank - otro)
-      .map(([, acto]) => acto)
-  const suerte = azar()
+  const withProbability = (probability: number, drawRequest: () => BurstRequest) =>
+    random() < probability ? [drawRequest()] : []
+  const shuffle = (burstRequests: BurstRequest[]) =>
+    burstRequests
+      .map((burstRequest) => [random(), burstRequest] as const)
+      .sort(([firstRank], [secondRank]) => firstRank - secondRank)
+      .map(([, burstRequest]) => burstRequest)
+  const timeoutDraw = random()
   return {
-    aceptada: barajar([
+    accepted: shuffle([
       corregir(),
       corregir(),
-      ...leerDosVeces('recolectado'),
-      ...(conLugar ? [] : quiza(0.5, () => ({ kind: 'lugar', proceso: proceso() }))),
+      ...buildRepeatedScans('recolectado'),
+      ...(conLugar ? [] : withProbability(0.5, () => ({ kind: 'lugar', processIndex: drawProcess() }))),
     ]),
-    recolectada: barajar([...quiza(0.7, corregir), ...quiza(0.6, () => leer('en_bodega'))]),
-    en_ruta: barajar([
+    collected: shuffle([...withProbability(0.7, corregir), ...withProbability(0.6, () => leer('en_bodega'))]),
+    onRoute: shuffle([
       corregir(),
-      ...leerDosVeces('intento_fallido'),
-      ...(decidedByAll ? [...quiza(0.1, devolver), ...quiza(0.3, reintentar)] : []),
+      ...buildRepeatedScans('intento_fallido'),
+      ...(decidedByAll ? [...withProbability(0.1, devolver), ...withProbability(0.3, reintentar)] : []),
     ]),
     timeout:
-      destino === 'nadie' ? 'nunca' : suerte < 0.4 ? 'antes' : suerte < 0.6 || !decidedByAll ? 'durante' : 'nunca',
-    fallida: barajar([
+      destino === 'nadie'
+        ? 'nunca'
+        : timeoutDraw < 0.4
+          ? 'antes'
+          : timeoutDraw < 0.6 || !decidedByAll
+            ? 'durante'
+            : 'nunca',
+    failed: shuffle([
       corregir(),
       ...(decidedByAll
         ? [
             reintentar(),
-            ...quiza(0.6, reintentar),
-            ...quiza(0.5, devolver),
-            ...quiza(0.4, buildAnswer),
-            ...quiza(0.2, buildAnswer),
-            ...quiza(0.3, () => leer('en_bodega')),
-            ...quiza(0.1, () => leer('en_ruta')),
+            ...withProbability(0.6, reintentar),
+            ...withProbability(0.5, devolver),
+            ...withProbability(0.4, buildAnswer),
+            ...withProbability(0.2, buildAnswer),
+            ...withProbability(0.3, () => leer('en_bodega')),
+            ...withProbability(0.1, () => leer('en_ruta')),
           ]
         : []),
     ]),
-    other: barajar([...quiza(0.6, corregir), ...leerDosVeces('intento_fallido'), ...quiza(0.4, devolver)]),
+    other: shuffle([
+      ...withProbability(0.6, corregir),
+      ...buildRepeatedScans('intento_fallido'),
+      ...withProbability(0.4, devolver),
+    ]),
   } as const
 }

@@ -10,7 +10,7 @@ import { useIntentos } from './move.ts'
 const entorno = useEnvironment()
 const { createGuia: nueva, conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 const UTC_DE_GUATEMALA = -6
 /** Today in Guatemala, by the service's clock. */
 const hoy = () => new Date(entorno.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
@@ -63,7 +63,7 @@ describe('a failed attempt', () => {
     await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { maximos: 2, al_vencer: 'esperar' },
     })
-    const { leer, escanear, api, guia } = await conIntento(comercio)
+    const { leer, scan: escanear, api, guia } = await conIntento(comercio)
     await escanear('en_ruta', 'intento_fallido')
     expect((await leer()).decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
@@ -93,23 +93,23 @@ describe('the first decision', () => {
   it('loses to facts: a delivery, another attempt and a return without it supersede it', async () => {
     const entregada = await conIntento()
     await entregada.api.guias.reintentar(entregada.guia)
-    await entregada.escanear('en_bodega')
+    await entregada.scan('en_bodega')
     await registerEntrega(entorno, entregada.guia)
     expect(await entregada.leer()).toMatchObject({
       estado: 'entregado',
       decision: { estado: 'superada', accion: 'reintentar' },
     })
     const otraVez = await conIntento()
-    await otraVez.escanear('en_ruta')
+    await otraVez.scan('en_ruta')
     expect(await otraVez.leer()).toMatchObject({ decision: { estado: 'superada', ...PENDIENTE } })
     const devuelta = await conIntento()
     await devuelta.api.guias.reintentar(devuelta.guia)
-    await devuelta.escanear('en_devolucion')
+    await devuelta.scan('en_devolucion')
     expect(await devuelta.leer()).toMatchObject({ decision: { estado: 'superada', accion: 'reintentar' } })
   })
 
   it('is refused with what can be done in the guide’s state', async () => {
-    const { api, guia, escanear } = await nueva()
+    const { api, guia, scan: escanear } = await nueva()
     const negado = async () => (await fallaDeApi(api.guias.reintentar(guia))).problema.mensaje
     const dichos = [await negado()]
     for (const estado of ['recolectado', 'en_devolucion', 'devuelto']) {

@@ -11,10 +11,18 @@ import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './ques
 
 const entorno = useEnvironment()
 const nuevoReceptor = useReceivers()
-const { tienda, politica, createAskedGuia: preguntada, mensajes, enlaceDe, ver, send: enviar } = useQuestions(entorno)
+const {
+  createComercio: tienda,
+  politica,
+  createAskedGuia: preguntada,
+  mensajes,
+  enlaceDe,
+  ver,
+  send: enviar,
+} = useQuestions(entorno)
 const { createGuia: nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 const DIA = 24 * 3_600_000
 const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 /** The last events of a guide, without `guia.`. */
@@ -137,8 +145,8 @@ describe('a recipient who decides', () => {
     expect(html).toContain('Lo dejamos con su vecino')
     expect(html).not.toMatch(/\bRosa\b|\bverde\b/)
     // The next attempt fails, too, and another neighbour takes the place of the first.
-    await guia.escanear('en_ruta', 'intento_fallido')
-    await entorno.quietud()
+    await guia.scan('en_ruta', 'intento_fallido')
+    await entorno.waitForQuiet()
     await guia.api.guias.corregir(guia.guia, {
       indicaciones: `${(await guia.leer()).indicaciones}\n${'x'.repeat(420)}`,
     })
@@ -149,8 +157,8 @@ describe('a recipient who decides', () => {
     expect(indicaciones).toHaveLength(500)
     await guia.api.guias.corregir(guia.guia, { indicaciones: 'Dejar con un vecino: José Ajú\nTocar el timbre' })
     // The third attempt fails, and the recipient wants the parcel at his own door.
-    await guia.escanear('en_ruta', 'intento_fallido')
-    await entorno.quietud()
+    await guia.scan('en_ruta', 'intento_fallido')
+    await entorno.waitForQuiet()
     expect((await enviar(await enlaceDe(guia.guia), OTHER_DAY_CHOICE)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({ indicaciones: 'Tocar el timbre', decision: POR_EL })
   })
@@ -180,7 +188,7 @@ describe('a recipient who decides', () => {
     const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada'] })
     const { guia, enlace, leer } = await preguntada(comercio)
     await enviar(enlace, CON_ROSA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const entrega = `avi_${webhook.slice(3)}_${guia}_${(await leer()).secuencia}`
     const antes = (await comercio.api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
     expect(JSON.parse(antes).datos).toMatchObject({ guia: { decision: POR_EL }, evento: { decision: POR_EL } })
@@ -253,7 +261,7 @@ describe('the page', () => {
     }
     expect((await ver(enlace.replace('/d/', '/u/'))).status).toBe(404)
     const sinLugar = await (await tienda()).api.guias.crear(buildGuiaWithoutDestino())
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const deLugar = await useUbicacionRequests(entorno).enlaceDe(sinLugar.guia)
     expect([(await ver(deLugar)).status, (await ver(deLugar.replace('/u/', '/d/'))).status]).toEqual([200, 404])
     expect((await ver(`/r/${guia}`)).html).not.toContain('/d/')
@@ -300,16 +308,16 @@ describe('a link', () => {
 
   it('ends when facts come first, and with the next failed attempt', async () => {
     const guia = await preguntada()
-    await guia.escanear('en_ruta')
+    await guia.scan('en_ruta')
     const primero = guia.enlace
     const { html, status } = await enviar(primero, REFUSAL_CHOICE)
     expect([status, html.includes('Ya no hace falta decidir')]).toEqual([409, true])
-    await guia.escanear('intento_fallido')
-    await entorno.quietud()
+    await guia.scan('intento_fallido')
+    await entorno.waitForQuiet()
     expect(await mensajes(guia.guia)).toHaveLength(2)
     expect((await enviar(primero, REFUSAL_CHOICE)).status).toBe(409)
     expect((await guia.leer()).decision).toMatchObject({ estado: 'pendiente' })
-    await guia.escanear('en_bodega')
+    await guia.scan('en_bodega')
     await registerEntrega(entorno, guia.guia)
     expect((await ver(await enlaceDe(guia.guia))).html).toContain('Ya no hace falta decidir')
   })
@@ -320,7 +328,7 @@ describe('a link', () => {
     entorno.advance(5 * DIA)
     for (const { enlace } of [espera, vuelve])
       expect([410, 409]).toContain((await enviar(enlace, OTHER_DAY_CHOICE)).status)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const { status, html } = await ver(espera.enlace)
     expect([status, html.includes('Este enlace ya venció')]).toEqual([410, true])
     expect(html).not.toMatch(/Ceiba|\bAna\b/)
@@ -333,7 +341,7 @@ describe('a link', () => {
     const abraEl = 'Abra el enlace del mensaje que recibió.'
     expect((await ver(`/r/${guia}`)).html).toContain(abraEl)
     await api.guias.corregir(guia, { telefono: '+50259871234' })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect((await ver(`/r/${guia}`)).html).not.toContain(abraEl)
     expect((await ver(enlace)).status).toBe(404)
     expect((await enviar(enlace, REFUSAL_CHOICE)).status).toBe(404)
@@ -351,7 +359,7 @@ describe('a link', () => {
   })
 
   it('waits while the parcel is lost', async () => {
-    const { enlace, escanear } = await preguntada()
+    const { enlace, scan: escanear } = await preguntada()
     await escanear('extraviado')
     const { status, html } = await enviar(enlace, OTHER_DAY_CHOICE)
     expect([status, html.includes('Estamos buscando su paquete')]).toEqual([409, true])
@@ -386,7 +394,7 @@ describe('with concurrent decisions', () => {
   it('a scan keeps a decision that came before it, and supersedes one that did not', async () => {
     const comercio = await tienda()
     for (let vuelta = 0; vuelta < 3; vuelta++) {
-      const { enlace, escanear, leer, tipos } = await preguntada(comercio)
+      const { enlace, scan: escanear, leer, tipos } = await preguntada(comercio)
       const [{ status }] = await Promise.all([enviar(enlace, CON_ROSA), escanear('en_ruta')])
       const { decision, indicaciones } = await leer()
       if (status === 303) expect([decision!.estado, decision!.por]).toEqual(['aplicada', 'destinatario'])
@@ -400,7 +408,7 @@ describe('nobody is asked', () => {
   it('by default, and after the setting is off again', async () => {
     const comercio = await entorno.nuevoComercio()
     expect((await comercio.api.cuenta.obtener()).politica_de_intentos.destinatario_decide).toBe(false)
-    const { guia, escanear } = await nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
+    const { guia, scan: escanear } = await nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
     expect(await mensajes(guia)).toEqual([])
     await politica(comercio, { destinatario_decide: true })
     expect((await comercio.api.cuenta.obtener()).politica_de_intentos.destinatario_decide).toBe(true)
@@ -413,7 +421,7 @@ describe('nobody is asked', () => {
 
   it('if the policy returns the parcel at once', async () => {
     const { guia, leer } = await nueva(await tienda({ maximos: 1 }), 'recolectado', 'en_ruta', 'intento_fallido')
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect([(await leer()).estado, await mensajes(guia)]).toEqual(['en_devolucion', []])
   })
 })

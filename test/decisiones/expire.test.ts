@@ -21,10 +21,10 @@ describe('the policy of a merchant', () => {
   it('returns a parcel about which nobody decided, once, and not before the deadline', async () => {
     const { leer, tipos } = await conIntento()
     entorno.advance(5 * DIA - 60_000)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect((await leer()).estado).toBe('intento_fallido')
     entorno.advance(60_000)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(await leer()).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' },
@@ -36,7 +36,7 @@ describe('the policy of a merchant', () => {
       'guia.en_devolucion',
     ])
     entorno.advance(30 * DIA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect((await tipos()).filter((tipo) => tipo === 'decision_tomada')).toHaveLength(1)
   })
 
@@ -44,15 +44,15 @@ describe('the policy of a merchant', () => {
     const { comercio, guia } = await conIntento()
     entorno.advance(40 * DIA)
     await entorno.reset()
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const { cuerpo } = await entorno.request('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
     expect(cuerpo).toMatchObject({ estado: 'en_devolucion', decision: { por: 'politica' } })
   })
 
   it('returns a parcel at once after its last attempt', async () => {
-    const { leer, escanear } = await conIntento(await politica({ maximos: 2 }))
+    const { leer, scan: escanear } = await conIntento(await politica({ maximos: 2 }))
     await escanear('en_ruta', 'intento_fallido')
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(await leer()).toMatchObject({ estado: 'en_devolucion', intentos: 2, decision: { por: 'politica' } })
     const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
     expect([tomada!.descripcion, vuelve!.motivo]).toEqual(['Se hicieron todos los intentos', 'intentos_agotados'])
@@ -63,7 +63,7 @@ describe('the policy of a merchant', () => {
     await tomada.api.guias.reintentar(tomada.guia)
     const espera = await conIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
     entorno.advance(90 * DIA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(await tomada.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'tomada' } })
     expect(await espera.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
     // It is late, and still possible.
@@ -88,15 +88,15 @@ describe('the policy of a merchant', () => {
     const { decision } = await leer()
     expect(Date.parse(decision!.fecha_desde!) - Date.parse(decision!.vence_en!)).toBeGreaterThan(-DIA * 2)
     entorno.advance(2 * DIA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect((await leer()).estado).toBe('en_devolucion')
   })
 
   it('keeps its decision about a lost parcel until the parcel is found', async () => {
-    const { leer, escanear } = await conIntento()
+    const { leer, scan: escanear } = await conIntento()
     await escanear('extraviado')
     entorno.advance(6 * DIA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } })
     await escanear('en_bodega')
     expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })

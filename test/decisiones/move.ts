@@ -3,26 +3,26 @@ import type { TestEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia } from '../factories.ts'
 
 /** Guides whose delivery fails, and what their merchants read of them. */
-export function useIntentos(entorno: TestEnvironment) {
+export function useIntentos(environment: TestEnvironment) {
   async function createGuia(
     givenComercio?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>,
     ...estados: string[]
   ) {
-    const comercio = givenComercio ?? (await entorno.nuevoComercio())
+    const comercio = givenComercio ?? (await environment.nuevoComercio())
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez' }))
     const registrar = async (cuerpo: object) => {
-      const { status, cuerpo: evento } = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+      const { status, cuerpo: evento } = await environment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
       expect([cuerpo, status]).toEqual([cuerpo, 201])
       return evento
     }
-    const escanear = async (...scannedEstados: string[]) => {
+    const scan = async (...scannedEstados: string[]) => {
       for (const estado of scannedEstados) await registrar(buildEstadoReport(estado))
     }
     const leer = () => api.guias.obtener(guia, { limite: 100 })
     const tipos = async () => (await leer()).eventos.datos.map(({ tipo }) => tipo.replace('guia.', ''))
-    await escanear(...estados)
-    return { comercio, api, guia, registrar, escanear, leer, tipos }
+    await scan(...estados)
+    return { comercio, api, guia, registrar, scan, leer, tipos }
   }
 
   /** A guide after a failed attempt. */

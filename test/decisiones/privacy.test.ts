@@ -21,7 +21,7 @@ const persona = async (que: string, telefono: string, ...mas: string[]) => {
 
 describe('a decision of a recipient', () => {
   it('is exported with its message, and forgotten with the neighbour and the link', async () => {
-    const { guia, api, enlace, escanear } = await preguntada()
+    const { guia, api, enlace, scan: escanear } = await preguntada()
     await enviar(enlace, CON_ROSA)
     const { telefono } = await api.guias.obtener(guia)
     expect(await findTablesWith(entorno.db, SUYO)).toEqual(['public.guia'])

@@ -5,25 +5,25 @@ import { SECRETOS } from '../ubicacion/requests.ts'
 import { useIntentos } from './move.ts'
 
 /** Guides whose recipients are asked after a failed attempt, and what recipients do with their links. */
-export function useQuestions(entorno: TestEnvironment) {
-  const { createGuia } = useIntentos(entorno)
+export function useQuestions(environment: TestEnvironment) {
+  const { createGuia } = useIntentos(environment)
   const mensajes = async (guia: string) =>
     (
-      await entorno.db.pool.query(
+      await environment.db.pool.query(
         `select * from mensaje where guia = $1 and tipo = 'solicitud_decision' order by numero`,
         [guia],
       )
     ).rows
-  const ayudas = {
+  const helpers = {
     mensajes,
     /** A merchant whose recipients decide, too. */
-    async tienda(intentos: object = {}, modo: Comercio['modo'] = 'test') {
-      const comercio = await entorno.nuevoComercio(modo)
-      await ayudas.politica(comercio, { destinatario_decide: true, ...intentos })
+    async createComercio(intentos: object = {}, modo: Comercio['modo'] = 'test') {
+      const comercio = await environment.nuevoComercio(modo)
+      await helpers.politica(comercio, { destinatario_decide: true, ...intentos })
       return comercio
     },
     async politica({ comercio }: Comercio, intentos: object) {
-      const { status } = await entorno.operar('PATCH', `/comercios/${comercio}`, { politica_de_intentos: intentos })
+      const { status } = await environment.operar('PATCH', `/comercios/${comercio}`, { politica_de_intentos: intentos })
       expect(status).toBe(200)
     },
     /** The link of a guide's newest message about a decision. */
@@ -33,17 +33,22 @@ export function useQuestions(entorno: TestEnvironment) {
     },
     /** A guide after a failed attempt, and the link of its recipient. */
     async createAskedGuia(comercio?: Comercio) {
-      const guia = await createGuia(comercio ?? (await ayudas.tienda()), 'recolectado', 'en_ruta', 'intento_fallido')
-      await entorno.quietud()
-      return { ...guia, enlace: await ayudas.enlaceDe(guia.guia) }
+      const guia = await createGuia(
+        comercio ?? (await helpers.createComercio()),
+        'recolectado',
+        'en_ruta',
+        'intento_fallido',
+      )
+      await environment.waitForQuiet()
+      return { ...guia, enlace: await helpers.enlaceDe(guia.guia) }
     },
     async ver(enlace: string) {
-      const respuesta = await fetch(entorno.url + enlace)
+      const respuesta = await fetch(environment.url + enlace)
       return { status: respuesta.status, html: await respuesta.text() }
     },
     /** Sends the form of the page. */
     async send(enlace: string, campos: Record<string, string>) {
-      const respuesta = await fetch(entorno.url + enlace, {
+      const respuesta = await fetch(environment.url + enlace, {
         method: 'POST',
         redirect: 'manual',
         body: new URLSearchParams(campos),
@@ -51,7 +56,7 @@ export function useQuestions(entorno: TestEnvironment) {
       return { status: respuesta.status, html: await respuesta.text() }
     },
   }
-  return ayudas
+  return helpers
 }
 
 export const REFUSAL_CHOICE = { eleccion: 'rechazo', seguro: '1' }

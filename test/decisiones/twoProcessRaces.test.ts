@@ -27,7 +27,7 @@ const consultar = async (texto: string, valores: unknown[]) => (await entorno.db
 /** Starts two processes of the service over the database. */
 async function iniciarDos(env: Record<string, string>) {
   const dos = [0, 1].map(() =>
-    procesos.iniciar({
+    procesos.startService({
       DATABASE_URL: entorno.databaseUrl,
       MASTER_KEYS: MASTER_KEY,
       DATA_DIR: procesos.nextFolder(),
@@ -64,7 +64,7 @@ async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTie
   const { recuperacion } = await api.webhooks.recuperar(webhook, { desde, todas: true })
   const esperada = { estado: 'terminada', eventos: cuantos, avisos: cuantos }
   expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject(esperada)
-  await entorno.quietud()
+  await entorno.waitForQuiet()
 }
 
 const SIN_ENTREGA = `select v.guia, v.secuencia from evento v
@@ -73,33 +73,33 @@ const DE_PRUEBA = `select count(*)::int as n from evento where comercio_id = $1 
 
 describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, ...EN_POSTGRES.tags] }, () => {
   it('lose no update, send no message twice, and keep the order and the bytes of their webhooks', async () => {
-    const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
+    const semilla = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
     const [proveedor, receptor] = [await nuevoProveedor(), await nuevoReceptor()]
     const { dos, urls } = await iniciarDos(buildProviderVariables(proveedor))
     const tienda = await nuevaTienda(urls[0]!, receptor)
     const { comercio, llaves } = tienda
     const inicio = performance.now()
     const desde = new Date(Date.now() - 60_000).toISOString()
-    const rafaga = prepareBurst({ entorno, urls, llaves, semilla })
+    const rafaga = prepareBurst({ environment: entorno, urls, llaves, seed: semilla })
     const casos = [
       ...(await rafaga.create(GUIAS.test, 'test', 0)),
       ...(await rafaga.create(GUIAS.live, 'live', GUIAS.test)),
     ]
     await rafaga.sendBurst(casos)
     await rafaga.close()
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const [{ n }] = await consultar(DE_PRUEBA, [comercio.id])
     await reenviarTodo(tienda, desde, n)
     const segundos = (performance.now() - inicio) / 1_000
-    const { fallas, cifras: c } = reconcileAccounts(
+    const { fallas, figures: c } = reconcileAccounts(
       await readGuiaAccounts(entorno, comercio, casos),
       proveedor,
-      receptor.recibidos,
+      receptor.receivedWebhooks,
     )
     console.info(
-      `SEMILLA=${semilla}: ${c.guias} guides, ${c.corregidas} corrections accepted and ${c.rechazadas} refused, ` +
-        `${c.ganadas} decisions won and ${c.lost} lost, ${c.scans} scans, ${c.aperturas} openings, ` +
-        `${c.politica} closings by the policy, ${c.mensajes} messages (${c.aceptados} at the provider), ` +
+      `SEED=${semilla}: ${c.guias} guides, ${c.corrected} corrections accepted and ${c.rejected} refused, ` +
+        `${c.won} decisions won and ${c.lost} lost, ${c.scans} scans, ${c.openings} openings, ` +
+        `${c.politica} closings by the policy, ${c.mensajes} messages (${c.accepted} at the provider), ` +
         `${c.eventos} events, ${c.webhooks} webhooks, ${segundos.toFixed(0)} s`,
     )
     expect(fallas).toEqual([])

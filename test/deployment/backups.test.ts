@@ -37,7 +37,7 @@ class Ensayo {
   static async start(): Promise<Ensayo> {
     const servidor = await DebianPostgres.create(join(procesos.base, 'servidor'))
     for (const orden of ['stanza-create', 'check'])
-      await servidor.correr(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
+      await servidor.runAsPostgres(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
     const ensayo = new Ensayo(servidor, await findFreePort())
     await ensayo.arrancar()
     const { comercio } = await ensayo.admin('comercios', 'crear', '--nombre', 'La Ceiba')
@@ -56,7 +56,7 @@ class Ensayo {
 
   /** Starts the service, and returns as soon as it says that it is ready. */
   async arrancar(): Promise<TestProcess> {
-    const proceso = procesos.iniciar({ ...this.#env, PORT: `${this.#puerto}` })
+    const proceso = procesos.startService({ ...this.#env, PORT: `${this.#puerto}` })
     this.#proceso = proceso
     await hasta(async () => {
       if (proceso.fin) throw new Error(`it ended instead of serving: ${proceso.errores}${proceso.output}`)
@@ -166,7 +166,7 @@ describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
     porOlvidar = await ensayo.deliver('+50255550002')
     entregada = await ensayo.deliver('+50255550003')
     await ensayo.forget('+50255550001')
-    await servidor.correr(...(readUnitCommand('guias-respaldo@.service', 'full') as [string]))
+    await servidor.runAsPostgres(...(readUnitCommand('guias-respaldo@.service', 'full') as [string]))
   })
 
   it('comes back as of the second before a wrong statement, at the second attempt', async () => {
@@ -179,20 +179,20 @@ describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
     const instante = await ensayo.ahora()
     expect(await ensayo.estado()).toEqual(antes)
     await ensayo.forget('+50255550002')
-    await servidor.ocupar()
+    await servidor.consumeTransactionIds()
     const perdida = await ensayo.create()
     const cursor = await ensayo.final()
     await servidor.query('truncate guia cascade', 'guias')
     const falla = Date.now()
 
     await ensayo.stop()
-    await servidor.apagar()
-    await servidor.restaurarA(demasiadoAntes)
-    await servidor.arrancar()
+    await servidor.stop()
+    await servidor.restoreTo(demasiadoAntes)
+    await servidor.start()
     expect((await ensayo.estado()).length).toBeLessThan(antes.length)
-    await servidor.apagar()
-    await servidor.restaurarA(instante, '--target-timeline=current')
-    await servidor.arrancar()
+    await servidor.stop()
+    await servidor.restoreTo(instante, '--target-timeline=current')
+    await servidor.start()
     expect(await ensayo.estado()).toEqual(antes)
     expect(await ensayo.deleted()).toEqual([olvidada])
     const { output: salida } = await ensayo.arrancar()
@@ -206,23 +206,23 @@ describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
   })
 
   it('comes back from the loss of its folder and its files', async () => {
-    await servidor.correr(...(readUnitCommand('guias-respaldo@.service', 'diff') as [string]))
+    await servidor.runAsPostgres(...(readUnitCommand('guias-respaldo@.service', 'diff') as [string]))
     const otra = await ensayo.deliver('+50255550004')
     await ensayo.restic(readManualCommand('restic init'))
     await ensayo.restic(readUnitCommand('guias-archivos.service'))
-    await servidor.archivar()
+    await servidor.archiveSegment()
     const archivado = await ensayo.ahora()
-    await servidor.ocupar()
+    await servidor.consumeTransactionIds()
     const sinArchivar = await ensayo.create()
     const cursor = await ensayo.final()
     const falla = Date.now()
-    await servidor.perder()
+    await servidor.loseMachine()
     await ensayo.stop()
     rmSync(join(dataDir, 'archivos'), { recursive: true })
 
-    await servidor.correr(...(readManualCommand('pgbackrest --stanza=guias --delta restore') as [string]))
+    await servidor.runAsPostgres(...(readManualCommand('pgbackrest --stanza=guias --delta restore') as [string]))
     await ensayo.restic(readManualCommand('restic restore latest'))
-    await servidor.arrancar()
+    await servidor.start()
     await ensayo.arrancar()
     console.log(`A lost folder: RPO ${segundos(archivado, falla)}, RTO ${segundos(falla, Date.now())}`)
 

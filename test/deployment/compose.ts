@@ -18,12 +18,12 @@ interface Servicio {
 }
 
 /** Its services by their names, in the order in which they stand. */
-export const { services: SERVICIOS } = YAML.parse(leerArchivo('despliegue/compose.yaml'), { merge: true }) as {
+export const { services: COMPOSE_SERVICES } = YAML.parse(leerArchivo('despliegue/compose.yaml'), { merge: true }) as {
   services: Record<string, Servicio>
 }
 
 /** Those that are processes of ours. */
-export const OWN_SERVICES = Object.entries(SERVICIOS).flatMap(([nombre, servicio]) =>
+export const OWN_SERVICES = Object.entries(COMPOSE_SERVICES).flatMap(([nombre, servicio]) =>
   servicio.image.startsWith('guias:') ? [{ nombre, ...servicio }] : [],
 )
 
@@ -40,8 +40,8 @@ export const IMAGE_DEFAULTS = (() => {
 
 /** A text of compose with values for the variables that whoever deploys has to give. */
 export function fillVariables(texto: string, valores: Readonly<Record<string, string>>): string {
-  return texto.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_match, nombre: string, signo: string, defecto: string) => {
-    const valor = valores[nombre] ?? defecto
+  return texto.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_match, nombre: string, signo: string, defaultValue: string) => {
+    const valor = valores[nombre] ?? defaultValue
     if (signo === '?' && valor === '') throw new Error(`${nombre} has no value`)
     return valor
   })

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { fillVariables, IMAGE_DEFAULTS, leerArchivo, OWN_SERVICES, SERVICIOS } from './compose.ts'
+import { COMPOSE_SERVICES, fillVariables, IMAGE_DEFAULTS, leerArchivo, OWN_SERVICES } from './compose.ts'
 
 const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
 
@@ -79,7 +79,7 @@ describe('compose', () => {
   })
 
   it('pins every image', () => {
-    for (const { image } of Object.values(SERVICIOS)) expect(image).toMatch(/:(?:\d+\.\d+|\$\{VERSION)/)
+    for (const { image } of Object.values(COMPOSE_SERVICES)) expect(image).toMatch(/:(?:\d+\.\d+|\$\{VERSION)/)
   })
 
   it('shows every value that has to be given', () => {

@@ -20,21 +20,23 @@ export const findMissingTools = (): string | undefined =>
 
 /** The only command of the operators' manual that begins like that, without `sudo -u …`. */
 export function readManualCommand(comienzo: string): string[] {
-  const ordenes = [
+  const commandMatches = [
     ...leerArchivo('docs/operacion/backing-up.md').matchAll(
       /^ *sudo (?:--preserve-env=\S+ )?-u (?:postgres|guias) (.+)$/gm,
     ),
   ]
-  const [command, ...otherCommands] = ordenes.map(([, texto]) => texto!).filter((texto) => texto.startsWith(comienzo))
+  const [command, ...otherCommands] = commandMatches
+    .map(([, texto]) => texto!)
+    .filter((texto) => texto.startsWith(comienzo))
   if (!command || otherCommands.length > 0) throw new Error(`the manual has not exactly one command ${comienzo}`)
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([word]) => word.replaceAll("'", ''))
 }
 
 /** The command that a unit of `despliegue/respaldos/` starts. */
-export const readUnitCommand = (unidad: string, instancia = ''): string[] =>
+export const readUnitCommand = (unidad: string, instance = ''): string[] =>
   /^ExecStart=(.+)$/m
     .exec(leerArchivo(`despliegue/respaldos/${unidad}`))![1]!
-    .replace('%i', instancia)
+    .replace('%i', instance)
     .split(' ')
 
 /**
@@ -55,7 +57,12 @@ export class DebianPostgres {
     const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout)
     // PostgreSQL refuses root.
     this.#caller = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {}
-    const rutas = { REPO1_PATH: 'repositorio', LOG_PATH: 'log', LOCK_PATH: 'cerrojos', SPOOL_PATH: 'cola' }
+    const subfoldersByVariable = {
+      REPO1_PATH: 'repositorio',
+      LOG_PATH: 'log',
+      LOCK_PATH: 'cerrojos',
+      SPOOL_PATH: 'cola',
+    }
     this.#env = {
       PATH: process.env.PATH,
       LC_ALL: 'C',
@@ -67,9 +74,11 @@ export class DebianPostgres {
       PGBACKREST_PG1_USER: 'postgres',
       PGBACKREST_CONFIG: join(folder, 'pgbackrest.conf'),
       PGBACKREST_CONFIG_INCLUDE_PATH: join(folder, 'conf.d'),
-      ...Object.fromEntries(Object.entries(rutas).map(([de, ruta]) => [`PGBACKREST_${de}`, join(folder, ruta)])),
+      ...Object.fromEntries(
+        Object.entries(subfoldersByVariable).map(([de, ruta]) => [`PGBACKREST_${de}`, join(folder, ruta)]),
+      ),
     }
-    for (const subfolder of ['', 'conf.d', ...Object.values(rutas)])
+    for (const subfolder of ['', 'conf.d', ...Object.values(subfoldersByVariable)])
       this.#createOwned(join(folder, subfolder), mkdirSync)
     this.#createOwned(join(folder, 'pgbackrest.conf'), (ruta) =>
       writeFileSync(ruta, leerArchivo('despliegue/respaldos/pgbackrest.conf')),
@@ -89,7 +98,7 @@ export class DebianPostgres {
   static async create(folder: string): Promise<DebianPostgres> {
     const server = new DebianPostgres(folder, await findFreePort())
     const datos = server.#datos
-    await server.correr(
+    await server.runAsPostgres(
       join(DE_DEBIAN, VERSION!, 'bin', 'initdb'),
       '-D',
       datos,
@@ -101,7 +110,7 @@ export class DebianPostgres {
       'UTF8',
     )
     await appendFile(join(datos, 'postgresql.conf'), leerArchivo('despliegue/respaldos/postgresql.conf'))
-    await server.arrancar()
+    await server.start()
     await server.query('create role guias login createrole')
     await server.query('create database guias owner guias')
     return server
@@ -112,35 +121,35 @@ export class DebianPostgres {
   }
 
   /** Runs a command as PostgreSQL's user, and returns its output. */
-  async correr(program: string, ...args: string[]): Promise<string> {
+  async runAsPostgres(program: string, ...args: string[]): Promise<string> {
     const opciones = { ...this.#caller, env: this.#env, cwd: '/' }
     return (await promisify(execFile)(program, args, opciones)).stdout
   }
 
   /** Restores the stopped server to an instant. */
-  async restaurarA(instante: string, ...moreArgs: string[]): Promise<void> {
+  async restoreTo(instant: string, ...moreArgs: string[]): Promise<void> {
     const [program = '', ...args] = readManualCommand('pgbackrest --stanza=guias --delta --type=time')
-    const restoreArgs = args.map((arg) => arg.replace(/^--target=.*/, `--target=${instante}`))
-    await this.correr(program, ...moreArgs, ...restoreArgs)
+    const restoreArgs = args.map((arg) => arg.replace(/^--target=.*/, `--target=${instant}`))
+    await this.runAsPostgres(program, ...moreArgs, ...restoreArgs)
   }
 
   #pgCtl(...args: string[]) {
-    return this.correr(join(DE_DEBIAN, VERSION!, 'bin', 'pg_ctl'), ...args, '-D', this.#datos, '-w', '-t', '100')
+    return this.runAsPostgres(join(DE_DEBIAN, VERSION!, 'bin', 'pg_ctl'), ...args, '-D', this.#datos, '-w', '-t', '100')
   }
 
   /** Starts PostgreSQL, and waits for the end of a recovery. */
-  async arrancar(): Promise<void> {
+  async start(): Promise<void> {
     const settings = `-p ${this.#port} -h 127.0.0.1 -k ${this.#folder} -c max_connections=120`
     await this.#pgCtl('start', '-l', join(this.#folder, 'postgres.log'), '-o', settings)
     await hasta(async () => (await this.query<{ ready: boolean }>('select not pg_is_in_recovery() as ready'))[0]!.ready)
   }
 
-  async apagar(): Promise<void> {
+  async stop(): Promise<void> {
     await this.#pgCtl('stop', '-m', 'fast')
   }
 
   /** Loses the machine: PostgreSQL ends at once, and its folder is gone. */
-  async perder(): Promise<void> {
+  async loseMachine(): Promise<void> {
     await this.#pgCtl('stop', '-m', 'immediate')
     await rm(this.#datos, { recursive: true })
     this.#createOwned(this.#datos, mkdirSync)
@@ -160,12 +169,12 @@ export class DebianPostgres {
   }
 
   /** Uses up transaction numbers, as a busy hour does, so that those after a restore are lower than the last ones. */
-  async ocupar(): Promise<void> {
+  async consumeTransactionIds(): Promise<void> {
     await this.query(`do 'begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end'`)
   }
 
   /** Ends the segment of the log that is being written, as `archive_timeout` does, and waits until it is archived. */
-  async archivar(): Promise<void> {
+  async archiveSegment(): Promise<void> {
     const [{ wal } = { wal: '' }] = await this.query<{ wal: string }>('select pg_walfile_name(pg_switch_wal()) as wal')
     await hasta(async () => {
       const [row] = await this.query<{ archived: boolean }>(

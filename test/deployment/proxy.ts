@@ -27,16 +27,16 @@ const renderLocalOptions = (folder: string) => `{
  * @returns the path of the authority's certificate
  */
 export async function startProxy(
-  pasos: Paso[],
+  steps: Paso[],
   toLocal: (texto: string) => string,
   env: Readonly<Record<string, string>>,
-  onComplaint: (queja: string) => void,
+  onComplaint: (complaint: string) => void,
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'guias-proxy-'))
-  pasos.push(() => rm(folder, { recursive: true, force: true }))
+  steps.push(() => rm(folder, { recursive: true, force: true }))
   const archivo = join(folder, 'Caddyfile')
   await writeFile(archivo, renderLocalOptions(folder) + toLocal(leerArchivo('despliegue/Caddyfile')))
-  const hijo = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
+  const child = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
     env: {
       PATH: process.env.PATH,
       HOME: folder,
@@ -47,17 +47,17 @@ export async function startProxy(
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const fin = once(hijo, 'exit')
-  pasos.push(async () => {
-    hijo.kill('SIGKILL')
+  const fin = once(child, 'exit')
+  steps.push(async () => {
+    child.kill('SIGKILL')
     await fin
   })
-  createInterface(hijo.stderr).on('line', (linea) => {
+  createInterface(child.stderr).on('line', (linea) => {
     if (linea.includes('"level":"error"')) onComplaint(`proxy: ${linea.slice(0, 400)}`)
   })
-  const autoridad = join(folder, 'pki/authorities/local/root.crt')
+  const authorityPath = join(folder, 'pki/authorities/local/root.crt')
   return hasta(async () => {
-    if (hijo.exitCode !== null) throw new Error('caddy ended instead of serving')
-    return (await readFile(autoridad).catch(() => undefined)) && autoridad
+    if (child.exitCode !== null) throw new Error('caddy ended instead of serving')
+    return (await readFile(authorityPath).catch(() => undefined)) && authorityPath
   })
 }

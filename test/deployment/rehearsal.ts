@@ -1,4 +1,4 @@
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { buildPrevious, findBase } from '../../scripts/previous/migration.ts'
 import { ROOT } from '../../server/platform/root.ts'
@@ -17,82 +17,82 @@ import { openPool, requestThroughProxy, startTraffic, type Traffic } from './tra
 const OWN_FOLDER = fileURLToPath(ROOT)
 const NOMBRES = OWN_SERVICES.map(({ nombre }) => nombre)
 /** How long the load goes on between two steps, in milliseconds. */
-const ENTRE_PASOS = 1_500
+const STEP_INTERVAL_MS = 1_500
 
-async function startAll(despliegue: Deployment, folder: string): Promise<void> {
+async function startAll(deployment: Deployment, folder: string): Promise<void> {
   const [firstName, ...otherNames] = NOMBRES
   // The first migrates.
-  await despliegue.start(firstName!, folder)
-  await Promise.all(otherNames.map((nombre) => despliegue.start(nombre, folder)))
-  await despliegue.poblar(folder, { '/todo': ['*'], '/canceladas': ['guia.cancelado'] })
-  despliegue.receptor.handle = handleSlowly
-  const pool = openPool(despliegue, 1)
+  await deployment.start(firstName!, folder)
+  await Promise.all(otherNames.map((nombre) => deployment.start(nombre, folder)))
+  await deployment.seedComercio(folder, { '/todo': ['*'], '/canceladas': ['guia.cancelado'] })
+  deployment.receptor.handle = handleSlowly
+  const pool = openPool(deployment, 1)
   // Until the proxy has asked everybody how he is.
-  const sirve = async () => (await requestThroughProxy(pool, despliegue.llave, '/cuenta')).status === 200
-  if (!(await esperar(sirve, 15_000, 500))) throw new Error('the proxy serves nothing')
+  const isServing = async () => (await requestThroughProxy(pool, deployment.llave, '/cuenta')).status === 200
+  if (!(await esperar(isServing, 15_000, 500))) throw new Error('the proxy serves nothing')
   await pool.close()
 }
 
 /** Closes the books, once every proof has its PDF. */
-async function cerrar(
-  despliegue: Deployment,
+async function finishRehearsal(
+  deployment: Deployment,
   traffic: Traffic,
-  escenario: string,
-  probado: string,
+  scenarioName: string,
+  trialSummary: string,
 ): Promise<ScenarioResult> {
   const danado = Date.now()
-  await dormir(ENTRE_PASOS)
+  await sleep(STEP_INTERVAL_MS)
   await traffic.stop()
   const countWithoutPdf = async () =>
-    (await despliegue.db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is null'))
+    (await deployment.db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is null'))
       .rows[0]!.n
-  const listas = await esperar(async () => (await countWithoutPdf()) === 0, 60_000)
-  const resultado = await closeLedger(despliegue, {
-    escenario,
-    probado: `${probado}, ${traffic.bien()} solicitudes`,
+  const hasAllPdfs = await esperar(async () => (await countWithoutPdf()) === 0, 60_000)
+  const resultado = await closeLedger(deployment, {
+    scenario: scenarioName,
+    trial: `${trialSummary}, ${traffic.bien()} solicitudes`,
     load: traffic,
     danado,
   })
-  if (!listas) resultado.fallas.push(`${await countWithoutPdf()} proofs are without PDF`)
-  for (const aviso of despliegue.avisos.keys()) if (aviso.startsWith('start')) resultado.fallas.push(aviso)
+  if (!hasAllPdfs) resultado.fallas.push(`${await countWithoutPdf()} proofs are without PDF`)
+  for (const aviso of deployment.avisos.keys()) if (aviso.startsWith('start')) resultado.fallas.push(aviso)
   if (traffic.bien() < 100) resultado.fallas.push(`${traffic.bien()} good requests: nothing was tried`)
   return resultado
 }
 
-async function renewAll(despliegue: Deployment, folder: string): Promise<void> {
+async function renewAll(deployment: Deployment, folder: string): Promise<void> {
   for (const nombre of NOMBRES) {
-    await despliegue.renew(nombre, folder)
-    await dormir(ENTRE_PASOS)
+    await deployment.renew(nombre, folder)
+    await sleep(STEP_INTERVAL_MS)
   }
 }
 
-const relevo: Scenario['correr'] = ({ times: veces }) =>
-  withSteps(async (pasos) => {
-    const despliegue = await startDeployment(pasos)
-    await startAll(despliegue, OWN_FOLDER)
-    const traffic = startTraffic(despliegue)
-    await dormir(ENTRE_PASOS)
-    for (let i = 0; i < veces; i++) await renewAll(despliegue, OWN_FOLDER)
-    return cerrar(despliegue, traffic, 'relevo de todo, uno tras otro', `${veces * NOMBRES.length} relevos`)
+const rehearseRenewal: Scenario['run'] = ({ times }) =>
+  withSteps(async (steps) => {
+    const deployment = await startDeployment(steps)
+    await startAll(deployment, OWN_FOLDER)
+    const traffic = startTraffic(deployment)
+    await sleep(STEP_INTERVAL_MS)
+    for (let i = 0; i < times; i++) await renewAll(deployment, OWN_FOLDER)
+    return finishRehearsal(deployment, traffic, 'relevo de todo, uno tras otro', `${times * NOMBRES.length} relevos`)
   })
 
-const actualizacion: Scenario['correr'] = () =>
-  withSteps(async (pasos) => {
+const rehearseUpgrade: Scenario['run'] = () =>
+  withSteps(async (steps) => {
     const base = await findBase()
     if ('missing' in base) throw new Error(base.missing)
     const antes = await buildPrevious(base)
-    const despliegue = await startDeployment(pasos)
-    await startAll(despliegue, antes)
-    const traffic = startTraffic(despliegue)
-    await dormir(2 * ENTRE_PASOS)
-    const aplicadas = await migrate(despliegue.databaseUrl)
+    const deployment = await startDeployment(steps)
+    await startAll(deployment, antes)
+    const traffic = startTraffic(deployment)
+    await sleep(2 * STEP_INTERVAL_MS)
+    const appliedMigrations = await migrate(deployment.databaseUrl)
     // What runs is of before, and its schema isn't.
-    await dormir(2 * ENTRE_PASOS)
-    await renewAll(despliegue, OWN_FOLDER)
-    const probado = `${base.tag} → aquí, ${NOMBRES.length} relevos`
-    const resultado = await cerrar(despliegue, traffic, 'actualización, uno tras otro', probado)
-    const faltan = base.migrations.filter((nombre) => !aplicadas.includes(nombre))
-    if (faltan.length > 0) resultado.fallas.push(`${faltan.join(', ')} weren't applied`)
+    await sleep(2 * STEP_INTERVAL_MS)
+    await renewAll(deployment, OWN_FOLDER)
+    const trialSummary = `${base.tag} → aquí, ${NOMBRES.length} relevos`
+    const resultado = await finishRehearsal(deployment, traffic, 'actualización, uno tras otro', trialSummary)
+    const missingMigrations = base.migrations.filter((nombre) => !appliedMigrations.includes(nombre))
+    if (missingMigrations.length > 0) resultado.fallas.push(`${missingMigrations.join(', ')} weren't applied`)
     return resultado
   })
 
@@ -103,7 +103,7 @@ export const REHEARSAL_SCENARIOS: readonly Scenario[] = [
     clave: 'relevo',
     titulo: 'every process of compose.yaml renewed under load, one after the other',
     missing: explainMissingCaddy,
-    correr: relevo,
+    run: rehearseRenewal,
     ci: { times: 1 },
     complete: { times: 3 },
   },
@@ -114,7 +114,7 @@ export const REHEARSAL_SCENARIOS: readonly Scenario[] = [
       const base = await findBase()
       return 'missing' in base ? base.missing : explainMissingCaddy()
     },
-    correr: actualizacion,
+    run: rehearseUpgrade,
     ci: { times: 1 },
     complete: { times: 1 },
   },

@@ -1,4 +1,4 @@
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { buildGuia } from '../factories.ts'
 import type { MerchantLoad } from '../resilience/load.ts'
@@ -6,14 +6,14 @@ import { randomBetween } from '../resilience/scenario.ts'
 import type { Deployment } from './bringUp.ts'
 
 /** Merchants' systems that ask over kept connections and repeat nothing: whatever isn't answered as it should be is a fault. */
-export interface Traffic extends Pick<MerchantLoad, 'guias' | 'canceladas' | 'fallas' | 'respuestas'> {
+export interface Traffic extends Pick<MerchantLoad, 'guias' | 'cancelledGuias' | 'fallas' | 'statusCounts'> {
   /** How many requests were answered as they should be. */
   bien(): number
   /** Ends when everything that was begun is answered. */
   stop(): Promise<void>
 }
 
-const CLIENTES = 8
+const CLIENT_COUNT = 8
 const LOTE = 10
 
 type Cuerpo = Record<string, unknown>
@@ -33,14 +33,14 @@ export async function requestThroughProxy(pool: Pool, llave: string, ruta: strin
 export const openPool = ({ url, ca }: Deployment, connections: number) =>
   new Pool(url, { connections, connect: { ca } })
 
-export function startTraffic(despliegue: Deployment): Traffic {
-  const pool = openPool(despliegue, CLIENTES)
+export function startTraffic(deployment: Deployment): Traffic {
+  const pool = openPool(deployment, CLIENT_COUNT)
   const guias = new Map<string, string>()
-  const canceladas = new Set<string>()
+  const cancelledGuias = new Set<string>()
   const fallas: string[] = []
-  const respuestas = new Map<number, number>()
+  const answerCounts = new Map<number, number>()
   let bien = 0
-  let parando = false
+  let isStopping = false
 
   /** The answer's body; undefined: it was none, or not the one that it should be. */
   async function pedir(
@@ -48,15 +48,15 @@ export function startTraffic(despliegue: Deployment): Traffic {
     expectedStatus: number,
     cuerpo?: Cuerpo,
   ): Promise<Record<string, unknown> | undefined> {
-    await dormir(randomBetween(20, 120))
+    await sleep(randomBetween(20, 120))
     let status = 0
     let texto = ''
     try {
-      ;({ status, texto } = await requestThroughProxy(pool, despliegue.llave, ruta, cuerpo))
+      ;({ status, texto } = await requestThroughProxy(pool, deployment.llave, ruta, cuerpo))
     } catch (error) {
       texto = String(error)
     }
-    respuestas.set(status, (respuestas.get(status) ?? 0) + 1)
+    answerCounts.set(status, (answerCounts.get(status) ?? 0) + 1)
     if (status !== expectedStatus) {
       fallas.push(`${cuerpo ? 'POST' : 'GET'} ${ruta}: ${status} ${texto.slice(0, 300)}`)
       return undefined
@@ -81,31 +81,31 @@ export function startTraffic(despliegue: Deployment): Traffic {
   }
   async function cancelar() {
     const guia = await crear()
-    if (guia && (await pedir(`/guias/${guia}/cancelar`, 200, {}))) canceladas.add(guia)
+    if (guia && (await pedir(`/guias/${guia}/cancelar`, 200, {}))) cancelledGuias.add(guia)
   }
   /** A guide's whole way, with its proof at the end. */
-  async function entregar() {
+  async function deliverGuia() {
     const guia = await crear()
     for (const estado of ['recolectado', 'en_ruta', 'entregado'])
       if (!guia || !(await pedir(`/simulador/guias/${guia}/avanzar`, 200, { estado }))) return
     await pedir(`/guias/${guia}`, 200)
   }
 
-  const clientes = Array.from({ length: CLIENTES }, async () => {
-    while (!parando) {
-      const suerte = Math.random()
-      await (suerte < 0.5 ? crear() : suerte < 0.6 ? crearLote() : suerte < 0.8 ? cancelar() : entregar())
+  const clients = Array.from({ length: CLIENT_COUNT }, async () => {
+    while (!isStopping) {
+      const draw = Math.random()
+      await (draw < 0.5 ? crear() : draw < 0.6 ? crearLote() : draw < 0.8 ? cancelar() : deliverGuia())
     }
   })
   return {
     guias,
-    canceladas,
+    cancelledGuias,
     fallas,
-    respuestas,
+    statusCounts: answerCounts,
     bien: () => bien,
     async stop() {
-      parando = true
-      await Promise.all(clientes)
+      isStopping = true
+      await Promise.all(clients)
       await pool.close()
     },
   }

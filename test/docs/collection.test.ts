@@ -6,7 +6,7 @@ import { examplesOf, type JsonObject, operacionesOf } from '../../scripts/docume
 import { withAddress } from '../../server/pages/docs/address.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { shareEnvironment } from '../environment.ts'
-import { conDias } from './days.ts'
+import { fillRelativeDays } from './days.ts'
 
 interface Importada {
   name: string
@@ -33,7 +33,9 @@ const entorno = shareEnvironment()
 const leer = (archivo: string) =>
   JSON.parse(readFileSync(new URL(`server/generated/contract/${archivo}`, ROOT), 'utf8')) as JsonObject
 const contrato = leer('comercios.json')
-const coleccion = JSON.parse(conDias(JSON.stringify(leer('coleccion.json')), { clock: () => new Date() })) as JsonObject
+const coleccion = JSON.parse(
+  fillRelativeDays(JSON.stringify(leer('coleccion.json')), { clock: () => new Date() }),
+) as JsonObject
 const { collection } = (await postmanToBruno(coleccion)) as Bruno
 const solicitudes = collection.items.flatMap(({ items = [] }) => items)
 /** Each operation's examples, in the collection's order: by tag, as the operations stand in the contract. */

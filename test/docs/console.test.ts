@@ -14,7 +14,7 @@ import { ROOT } from '../../server/platform/root.ts'
 import { captureScreen, hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { checkLargeText, checkPage, evaluateIn } from '../pages/inspect.ts'
-import { conDias } from './days.ts'
+import { fillRelativeDays } from './days.ts'
 
 const entorno = shareEnvironment()
 const operaciones = JSON.parse(
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('fills days near today into the fields and the body', async () => {
     await ir('reintentarGuia')
     const cuerpo = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
-    expect(cuerpo).toBe(conDias(deId('reintentarGuia').examples[0]!.body, entorno))
+    expect(cuerpo).toBe(fillRelativeDays(deId('reintentarGuia').examples[0]!.body, entorno))
     expect(JSON.parse(cuerpo).fecha > entorno.clock().toISOString()).toBe(true)
     await ir('crearGuia')
   })
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkPage({
       pagina,
       nombre: 'consola-401',
-      blancos: 'button, select, input:not([type=checkbox]), .casilla label, a',
+      touchTargets: 'button, select, input:not([type=checkbox]), .casilla label, a',
     })
   })
 
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await checkPage({
       pagina,
       nombre: 'consola-201',
-      blancos: 'button, select, input:not([type=checkbox]), .casilla label, a',
+      touchTargets: 'button, select, input:not([type=checkbox]), .casilla label, a',
     })
   })
 

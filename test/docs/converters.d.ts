@@ -1,4 +1,4 @@
 /** Bruno's importers come without types; this is what is used of them. */
 declare module '@usebruno/converters' {
-  export function postmanToBruno(coleccion: object): Promise<unknown>
+  export function postmanToBruno(collection: object): Promise<unknown>
 }

@@ -6,5 +6,5 @@ import type { TestEnvironment } from '../environment.ts'
 export const hasRelativeDays = (texto: string): boolean => withRelativeDays(texto, '2030-01-01') !== texto
 
 /** Returns a text of the documentation with the days that the service writes into it at present. */
-export const conDias = (texto: string, { clock: reloj }: Pick<TestEnvironment, 'clock'>): string =>
-  withRelativeDays(texto, dayIn(reloj(), 'America/Guatemala'))
+export const fillRelativeDays = (texto: string, { clock }: Pick<TestEnvironment, 'clock'>): string =>
+  withRelativeDays(texto, dayIn(clock(), 'America/Guatemala'))

@@ -25,7 +25,7 @@ import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { useAssistants } from '../mcp/assistant.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
-import { conDias, hasRelativeDays } from './days.ts'
+import { fillRelativeDays, hasRelativeDays } from './days.ts'
 import { runProgram } from './run.ts'
 import { setUpScene } from './scenes.ts'
 
@@ -164,7 +164,7 @@ describe.each(RELOJES)('the service %s', (nombre, vale) => {
   })
 
   it('shows operators an assignment that it accepts', async () => {
-    const contrato = JSON.parse(conDias(deDisco('operaciones.json'), entorno)) as JsonObject
+    const contrato = JSON.parse(fillRelativeDays(deDisco('operaciones.json'), entorno)) as JsonObject
     const asignar = operacionesOf(contrato).find(({ id }) => id === 'asignarGuias')!
     const [[, { value }] = ['', {}]] = examplesOf(contrato, asignar.definition.requestBody) as [string, JsonObject][]
     const { api } = await entorno.nuevoComercio()

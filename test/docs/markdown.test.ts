@@ -8,7 +8,7 @@ import { camposDe } from '../../scripts/documentation/fields.ts'
 import { readChapters, readContractGuide, toSlug } from '../../scripts/documentation/guide.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { shareEnvironment } from '../environment.ts'
-import { conDias } from './days.ts'
+import { fillRelativeDays } from './days.ts'
 
 const entorno = shareEnvironment()
 const contrato = JSON.parse(
@@ -102,7 +102,7 @@ describe('each of them', () => {
     expect(texto).toContain(`\n\n\`${metodo.toUpperCase()} ${entorno.url}${ruta}\`\n\n`)
     for (const status of Object.keys(definicion.responses as JsonObject)) expect(texto).toContain(`\n### ${status}\n`)
     for (const { source } of definicion['x-codeSamples'] as Record<string, string>[])
-      expect(texto).toContain(conDias(source!, entorno))
+      expect(texto).toContain(fillRelativeDays(source!, entorno))
   })
 
   it('tells types, lengths, ranges, values and what holds for a member that is left out', async () => {

@@ -13,7 +13,7 @@ import { captureScreen, hasBrowser, openContext } from '../browser.ts'
 import { shareEnvironment } from '../environment.ts'
 import { FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { evaluateIn } from '../pages/inspect.ts'
-import { conDias } from './days.ts'
+import { fillRelativeDays } from './days.ts'
 
 const entorno = shareEnvironment()
 // The YAML reader of a tool that we have anyway, so that it isn't our own reading of YAML.
@@ -81,7 +81,7 @@ JSON.parse(bundle, (clave, valor) => {
 
 describe('the contract', () => {
   const servido = () =>
-    conDias(withAddress(JSON.stringify(toServed(JSON.parse(bundle)), null, 2), entorno.url), entorno)
+    fillRelativeDays(withAddress(JSON.stringify(toServed(JSON.parse(bundle)), null, 2), entorno.url), entorno)
 
   it('is served as JSON, as it was bundled, with its address and every merchant operation that is served', async () => {
     const respuesta = await fetch(`${entorno.url}/openapi.json`)
@@ -252,7 +252,7 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
     const otra = await contexto.newPage()
     await otra.goto(`${entorno.url}/docs#operation/reintentarGuia`)
     const operacion = otra.locator('[id="guias/reintentarguia"]')
-    await expect.poll(() => operacion.textContent()).toContain(conDias('"fecha": "0001-01-04"', entorno))
+    await expect.poll(() => operacion.textContent()).toContain(fillRelativeDays('"fecha": "0001-01-04"', entorno))
     expect(await otra.textContent('body')).not.toContain('0001-01-04')
     await contexto.close()
   })

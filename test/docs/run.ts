@@ -25,36 +25,36 @@ export function runProgram(
   { env = {}, cwd, hasta }: Opciones = {},
 ): Promise<RunResult> {
   return new Promise((resolve, reject) => {
-    const hijo = spawn(program, args, {
+    const child = spawn(program, args, {
       cwd: cwd ?? fileURLToPath(ROOT),
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...CLOCK_ENVIRONMENT, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
     const result: RunResult = { codigo: null, output: '', errores: '' }
-    const parar = () => {
+    const stop = () => {
       try {
-        process.kill(-(hijo.pid ?? 0), 'SIGKILL')
+        process.kill(-(child.pid ?? 0), 'SIGKILL')
       } catch {
         // Everything in it has ended.
       }
     }
-    const timer = setTimeout(parar, 120_000)
-    hijo.stdout.on('data', (chunk) => {
+    const timer = setTimeout(stop, 120_000)
+    child.stdout.on('data', (chunk) => {
       result.output += chunk
       const lineas = result.output.split('\n')
-      if (hasta?.every((linea) => lineas.includes(linea))) parar()
+      if (hasta?.every((linea) => lineas.includes(linea))) stop()
     })
-    hijo.stderr.on('data', (chunk) => {
+    child.stderr.on('data', (chunk) => {
       result.errores += chunk
     })
-    hijo.on('error', reject)
-    hijo.on('exit', (codigo) => {
+    child.on('error', reject)
+    child.on('exit', (codigo) => {
       result.codigo = codigo
       // What it left in the background holds its output open: with lines to wait for, they decide.
-      if (!hasta) parar()
+      if (!hasta) stop()
     })
-    hijo.on('close', () => {
+    child.on('close', () => {
       clearTimeout(timer)
       resolve(result)
     })
@@ -63,11 +63,11 @@ export function runProgram(
 
 /** Runs a TypeScript module with this Node, in a folder of its own that finds `@guias/sdk`. One run compiles it once. */
 export function runTypeScript(codigo: string, opciones: Opciones = {}) {
-  const cwd = mkdtempSync(join(inject('carpeta'), 'muestra-'))
+  const cwd = mkdtempSync(join(inject('runFolder'), 'muestra-'))
   symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(cwd, 'node_modules'))
   return runProgram([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
     cwd,
     ...opciones,
-    env: { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado'), ...opciones.env },
+    env: { NODE_COMPILE_CACHE: join(inject('runFolder'), 'compilado'), ...opciones.env },
   })
 }

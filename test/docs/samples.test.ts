@@ -238,8 +238,11 @@ describe('the body for a webhook', () => {
     await api.simulador.avanzar(guia, { estado: 'devuelto' })
     await api.webhooks.probar(webhook)
     const CUANTOS = 11
-    await hasta(async () => propio.recibidos.length >= CUANTOS)
-    const vistos = propio.recibidos.map(({ json }) => [json.tipo, diferencia(ejemplos.get(json.tipo) ?? {}, json)])
+    await hasta(async () => propio.receivedWebhooks.length >= CUANTOS)
+    const vistos = propio.receivedWebhooks.map(({ json }) => [
+      json.tipo,
+      diferencia(ejemplos.get(json.tipo) ?? {}, json),
+    ])
     expect(new Set(vistos.map(([tipo]) => tipo)).size).toBe(CUANTOS)
     expect(vistos.filter(([, distinta]) => distinta)).toEqual([])
   })

@@ -1,10 +1,10 @@
-import { createDeliveredGuia, createGuiaOnRoute, fallida } from '../archivos/images.ts'
+import { createDeliveredGuia, createFailedGuia, createGuiaOnRoute } from '../archivos/images.ts'
 import type { Comercio, TestEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
-import { conDias } from './days.ts'
+import { fillRelativeDays } from './days.ts'
 
 /** What the documentation's examples name, and what stands for it in a scene. */
-interface Escena {
+interface Scene {
   comercio: Comercio
   /** A text of the documentation with what it names replaced by what there is. */
   add(texto: string): string
@@ -14,33 +14,33 @@ interface Escena {
  * The guide with which an operation, or one of its request examples (`operation.example`), goes well; the others take one
  * with a confirmed place that nobody has touched. A new operation that needs something else has its line here.
  */
-const GUIAS: Record<string, (entorno: TestEnvironment, comercio: Comercio) => Promise<string>> = {
+const GUIAS: Record<string, (environment: TestEnvironment, comercio: Comercio) => Promise<string>> = {
   confirmarUbicacion: createWithoutPlace,
   simularUbicacion: createWithoutPlace,
-  reintentarGuia: fallida,
-  devolverGuia: fallida,
-  simularDecision: fallida,
-  async reenviarSolicitud(entorno, comercio) {
-    const guia = await createWithoutPlace(entorno, comercio)
+  reintentarGuia: createFailedGuia,
+  devolverGuia: createFailedGuia,
+  simularDecision: createFailedGuia,
+  async reenviarSolicitud(environment, comercio) {
+    const guia = await createWithoutPlace(environment, comercio)
     await comercio.api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     return guia
   },
   'simularAvance.intento': createGuiaOnRoute,
   'simularAvance.sinFirma': createGuiaOnRoute,
-  obtenerPruebaDeEntrega: async (entorno, comercio) => (await createDeliveredGuia(entorno, comercio)).guia,
+  obtenerPruebaDeEntrega: async (environment, comercio) => (await createDeliveredGuia(environment, comercio)).guia,
 }
 
-let telefonos = 0
+let telefonoCount = 0
 /** Of a phone of its own: one phone is asked a few times a day. */
 async function createWithoutPlace(_: TestEnvironment, { api }: Comercio) {
-  return (await api.guias.crear(buildGuiaWithoutDestino({ telefono: `+502${50_000_000 + ++telefonos}` }))).guia
+  return (await api.guias.crear(buildGuiaWithoutDestino({ telefono: `+502${50_000_000 + ++telefonoCount}` }))).guia
 }
-async function intacta(_: TestEnvironment, { api }: Comercio) {
+async function createUntouchedGuia(_: TestEnvironment, { api }: Comercio) {
   return (await api.guias.crear(buildGuia())).guia
 }
 
-const hoursAgo = (entorno: TestEnvironment, horas: number) =>
-  new Date(entorno.clock().getTime() - horas * 3_600_000).toISOString()
+const hoursAgo = (environment: TestEnvironment, horas: number) =>
+  new Date(environment.clock().getTime() - horas * 3_600_000).toISOString()
 
 /**
  * A merchant of its own with all that the operation's path names, and something to find in every list. `receptor`: where
@@ -48,41 +48,47 @@ const hoursAgo = (entorno: TestEnvironment, horas: number) =>
  * @param exampleName the request example that is going to be sent
  */
 export async function setUpScene(
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   receptor: string,
   { id, path: ruta, method: metodo }: { id: string; path: string; method: string },
   exampleName = '',
-): Promise<Escena> {
-  const comercio = await entorno.nuevoComercio()
+): Promise<Scene> {
+  const comercio = await environment.nuevoComercio()
   const { api } = comercio
   // The longer name before those that are parts of it.
-  const vivos: [escrito: string, vivo: string][] = []
+  const replacements: [documentedText: string, liveText: string][] = []
   if (ruta.includes('{webhook}') || metodo === 'get') {
     const { webhook } = await api.webhooks.crear({ url: `${receptor}/escena` })
     if (ruta.includes('{aviso}')) {
-      vivos.push(['avi_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).aviso])
+      replacements.push(['avi_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).aviso])
     }
     if (ruta.includes('{recuperacion}')) {
-      const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: hoursAgo(entorno, 1) })
-      vivos.push(['rec_9W2KQ8WZ1MTA', recuperacion])
+      const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: hoursAgo(environment, 1) })
+      replacements.push(['rec_9W2KQ8WZ1MTA', recuperacion])
     }
-    vivos.push(['wh_4T8WQ2ZK7NHB', webhook])
+    replacements.push(['wh_4T8WQ2ZK7NHB', webhook])
   }
-  const deVarias = id === 'crearEtiquetas'
-  if (deVarias || ruta.includes('{guia}') || metodo === 'get') {
-    const guia = await (GUIAS[`${id}.${exampleName}`] ?? GUIAS[id] ?? intacta)(entorno, comercio)
-    vivos.push(['7K3M9QX2A1B4', guia], ['2Q9ZT4C7XK0Y', deVarias ? await intacta(entorno, comercio) : guia])
+  const takesTwoGuias = id === 'crearEtiquetas'
+  if (takesTwoGuias || ruta.includes('{guia}') || metodo === 'get') {
+    const guia = await (GUIAS[`${id}.${exampleName}`] ?? GUIAS[id] ?? createUntouchedGuia)(environment, comercio)
+    replacements.push(
+      ['7K3M9QX2A1B4', guia],
+      ['2Q9ZT4C7XK0Y', takesTwoGuias ? await createUntouchedGuia(environment, comercio) : guia],
+    )
   }
-  vivos.push(
+  replacements.push(
     ['https://tienda.ejemplo.com/guias/eventos', `${receptor}/eventos`],
     ['https://tienda.ejemplo.com:8443/guias', `${receptor}/guias`],
     ['https://nueva.ejemplo.com/guias', `${receptor}/nueva`],
-    ['http://127.0.0.1:3000', entorno.url],
+    ['http://127.0.0.1:3000', environment.url],
     ['guia_test_…', comercio.llave],
   )
   return {
     comercio,
     add: (texto) =>
-      vivos.reduce((filled, [escrito, vivo]) => filled.replaceAll(escrito, vivo), conDias(texto, entorno)),
+      replacements.reduce(
+        (filled, [documentedText, liveText]) => filled.replaceAll(documentedText, liveText),
+        fillRelativeDays(texto, environment),
+      ),
   }
 }

@@ -28,8 +28,8 @@ const ALLOWED_WITH_TOKEN = [
   /^npm publish \.\/\S+\.tgz --ignore-scripts --provenance --access public$/,
 ]
 
-const puedePedirToken = (permisos: Trabajo['permissions']) =>
-  typeof permisos === 'string' ? permisos === 'write-all' : permisos?.['id-token'] === 'write'
+const canRequestToken = (permissions: Trabajo['permissions']) =>
+  typeof permissions === 'string' ? permissions === 'write-all' : permissions?.['id-token'] === 'write'
 
 const imagenDe = (container: NonNullable<Trabajo['container']>) =>
   typeof container === 'string' ? container : container.image
@@ -41,23 +41,23 @@ export function findWorkflowFaults(texto: string): string[] {
   if (typeof permissions !== 'object' || Object.keys(permissions ?? {}).length > 0)
     faltas.push('the workflow gives permissions to every job')
   for (const [nombre, trabajo] of Object.entries(jobs)) {
-    const pasos = trabajo.steps ?? []
+    const steps = trabajo.steps ?? []
     const imagenes = [trabajo.container, ...Object.values(trabajo.services ?? {})].filter(
       (image) => image !== undefined,
     )
     for (const imagen of imagenes.map(imagenDe))
       if (!IMAGEN.test(imagen)) faltas.push(`${nombre}: image ${imagen} without digest`)
-    for (const usedAction of [trabajo.uses, ...pasos.map(({ uses }) => uses)].filter((action) => action !== undefined))
+    for (const usedAction of [trabajo.uses, ...steps.map(({ uses }) => uses)].filter((action) => action !== undefined))
       if (!ACCION.test(usedAction) && !IMAGEN.test(usedAction))
         faltas.push(`${nombre}: action ${usedAction} without commit`)
-    const ordenes = pasos.flatMap(({ run }) => run?.trim().split('\n') ?? [])
-    for (const command of ordenes)
+    const commands = steps.flatMap(({ run }) => run?.trim().split('\n') ?? [])
+    for (const command of commands)
       if (UNLOCKED_TOOLS.test(command)) faltas.push(`${nombre}: unlocked tool in «${command}»`)
-    if (!puedePedirToken(trabajo.permissions)) continue
-    for (const command of ordenes)
+    if (!canRequestToken(trabajo.permissions)) continue
+    for (const command of commands)
       if (!ALLOWED_WITH_TOKEN.some((pattern) => pattern.test(command)))
         faltas.push(`${nombre}: «${command}» beside the token`)
-    for (const { uses = '' } of pasos)
+    for (const { uses = '' } of steps)
       if (uses && !uses.startsWith('actions/download-artifact@')) faltas.push(`${nombre}: ${uses} beside the token`)
   }
   return faltas

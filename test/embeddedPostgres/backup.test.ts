@@ -27,7 +27,7 @@ const pruebaDe = (una: Guias) =>
 
 beforeAll(async () => {
   writeFileSync(clave, 'una clave larga de prueba\n')
-  servicio = procesos.iniciar({ DATA_DIR: dataDir })
+  servicio = procesos.startService({ DATA_DIR: dataDir })
   const baseUrl = await listo(servicio)
   api = new Guias({ llave: llaveEn(dataDir), baseUrl })
   entregada = (await api.guias.crear(buildGuia())).guia
@@ -61,7 +61,7 @@ describe('a backup of a service that writes meanwhile', () => {
     expect(await admin('restaurar', '--archivo', archivo, '--clave', clave, '--carpeta', nueva)).toMatchObject({
       codigo: 0,
     })
-    servicio = procesos.iniciar({ DATA_DIR: nueva })
+    servicio = procesos.startService({ DATA_DIR: nueva })
     const baseUrl = await listo(servicio)
     const restaurada = new Guias({ llave, baseUrl })
     expect(await restaurada.guias.obtener(antes)).toMatchObject({ estado: 'aceptado' })

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Guias } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BackupStatus } from '../../server/data/embedded/continuous/folder.ts'
@@ -37,7 +37,7 @@ const postmasterDe = (carpeta: string) =>
 
 async function arrancar(carpeta: string): Promise<void> {
   dataDir = carpeta
-  servicio = procesos.iniciar({ DATA_DIR: dataDir, ...RESPALDO })
+  servicio = procesos.startService({ DATA_DIR: dataDir, ...RESPALDO })
   const baseUrl = await listo(servicio)
   // A restored service makes itself another demo merchant.
   llave ||= JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')).llave
@@ -77,9 +77,9 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     deJuan = await crear({ telefono: TELEFONO })
     await api.guias.cancelar(deJuan)
     antes = await crear()
-    await dormir(20)
+    await sleep(20)
     instante = new Date().toISOString()
-    await dormir(20)
+    await sleep(20)
     despues = await crear()
     expect(await admin(['persona', 'olvidar', '--telefono', TELEFONO, '--si'])).toMatchObject({ codigo: 0 })
     const { cursor_siguiente: cursor } = await api.eventos.listar({ desde: 'ahora' })
@@ -103,7 +103,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     const primera = await crear()
     await alDia()
     const ultima = await crear()
-    await dormir(3_000) // the log is written once a second
+    await sleep(3_000) // the log is written once a second
     await destruir()
     const otra = procesos.nextFolder()
     expect(await restaurar(otra)).toMatchObject({ codigo: 0, errores: '' })
@@ -167,7 +167,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
       [{ BACKUP_DIR: join(dataDir, 'respaldo') }, 'está dentro de DATA_DIR'],
       [{ BACKUP_KEY_FILE: '' }, 'BACKUP_KEY_FILE: hace falta con BACKUP_DIR'],
     ] as const) {
-      const proceso = procesos.iniciar({ ...RESPALDO, DATA_DIR: dataDir, ...env })
+      const proceso = procesos.startService({ ...RESPALDO, DATA_DIR: dataDir, ...env })
       expect(await proceso.waitForEnd()).toMatchObject({ codigo: 1 })
       expect(proceso.errores).toContain(texto)
     }
@@ -176,7 +176,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
   it('lets the server forget its log once the setting is gone', async () => {
     const ranura = join(dataDir, 'pgdata', 'pg_replslot', 'guias_respaldo')
     expect(existsSync(ranura)).toBe(true)
-    servicio = procesos.iniciar({ DATA_DIR: dataDir })
+    servicio = procesos.startService({ DATA_DIR: dataDir })
     await listo(servicio)
     expect(existsSync(ranura)).toBe(false)
   })

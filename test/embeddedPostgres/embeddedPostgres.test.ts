@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acquirePostgres, EmbeddedPostgresError, InstanceError } from '../../server/data/embedded/embedded.ts'
@@ -231,7 +231,7 @@ describe('vida normal', () => {
     yaUsado()
     let actual = await tomar()
     for (let vuelta = 0; vuelta < 5; vuelta++) {
-      const [, siguiente] = await Promise.all([actual.release(), dormir(vuelta * 5).then(() => tomar())])
+      const [, siguiente] = await Promise.all([actual.release(), sleep(vuelta * 5).then(() => tomar())])
       expect(await consultar(siguiente.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
       actual = siguiente
     }

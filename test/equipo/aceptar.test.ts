@@ -6,7 +6,7 @@ import {
   createCorreoAddress,
   createTestPersona,
   findPendingCorreo,
-  pedirCodigo,
+  requestCode,
   requestFromPage,
   SESION,
   signInWithCode,
@@ -15,7 +15,7 @@ import {
 } from './persona.ts'
 import { createScriptlessBrowser } from './withoutScript.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
 
 describe('an invitation to the courier company', () => {
@@ -60,7 +60,7 @@ describe('an invitation to the courier company', () => {
 
 describe('a person who reads the mail of a member without a second factor', () => {
   const entrar = async (correo: string) => {
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
     return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
   }
 

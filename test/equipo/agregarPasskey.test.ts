@@ -9,7 +9,7 @@ import {
 } from './authenticator.ts'
 import { createTestPersona } from './persona.ts'
 
-const { agregar, entorno } = usePasskeys()
+const { agregar, environment: entorno } = usePasskeys()
 const otroSitio: Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
 
 describe('adding a passkey', () => {
@@ -17,7 +17,7 @@ describe('adding a passkey', () => {
     ...otroSitio,
     { reto: 'A'.repeat(43) },
     { tipo: 'webauthn.get' },
-    { verificada: false },
+    { isVerified: false },
     { fmt: 'android-safetynet' },
   ])('takes no answer with %o', async (mal) => {
     const { cookie, cuerpo } = await prepareRegistration(entorno, await createTestPersona(entorno), mal)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../durations.ts'
 import { hasta } from '../factories.ts'
-import { agregarPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
+import { addPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   addApp,
   createTestPersona,
@@ -13,7 +13,7 @@ import {
 } from './persona.ts'
 import { createTestApp, PASO } from './totp.ts'
 
-const { agregar, entorno } = usePasskeys()
+const { agregar, environment: entorno } = usePasskeys()
 const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
 const MAL = [401, 'segundo_factor_incorrecto']
 const FALTA = [403, 'segundo_factor_requerido']
@@ -31,7 +31,7 @@ describe('adding an app', () => {
     expect(agregada.cuerpo).toMatchObject({ obligatorio: true, totp: { usado_en: null }, codigos_de_recuperacion: 0 })
     expect((await requestFromPage(entorno, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)
     await hasta(async () => (await ana.request('GET', SESION)).status === 401)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'agregado' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'added' })
   })
 
   it('takes a code of its own secret, within ten minutes, and none before a secret was asked for', async () => {
@@ -104,7 +104,7 @@ describe('adding an app', () => {
 
   it('needs a proof of presence, and so does a passkey', async () => {
     const ana = await createTestPersona(entorno)
-    const { passkey, request: pedir } = await agregarPasskey(entorno, ana)
+    const { passkey, request: pedir } = await addPasskey(entorno, ana)
     entorno.advance(5 * MINUTE_MS + 1)
     await hasta(async () => (await registrar(ana.cookie)).status === 403)
     const tarde = [403, 'presencia_requerida']

@@ -35,7 +35,7 @@ export interface Deviations {
   reto?: string
   tipo?: string
   /** False if the authenticator did not verify the person. */
-  verificada?: boolean
+  isVerified?: boolean
   contador?: number
   fmt?: string
   usuario?: string
@@ -51,14 +51,14 @@ export class Authenticator {
 
   #datos(
     dominio: string,
-    { verificada = true, contador = this.contador }: Deviations,
+    { isVerified = true, contador = this.contador }: Deviations,
     credentialData = Buffer.alloc(0),
   ) {
-    const banderas = USER_PRESENT | (verificada ? USER_VERIFIED : 0) | (credentialData.length > 0 ? CON_CREDENCIAL : 0)
-    const cabeza = Buffer.alloc(5)
-    cabeza.writeUInt8(banderas)
-    cabeza.writeUInt32BE(contador, 1)
-    return Buffer.concat([sha256(dominio), cabeza, credentialData])
+    const flags = USER_PRESENT | (isVerified ? USER_VERIFIED : 0) | (credentialData.length > 0 ? CON_CREDENCIAL : 0)
+    const header = Buffer.alloc(5)
+    header.writeUInt8(flags)
+    header.writeUInt32BE(contador, 1)
+    return Buffer.concat([sha256(dominio), header, credentialData])
   }
 
   create(
@@ -90,7 +90,7 @@ export class Authenticator {
     return { credencial: this.credencial, datos_cliente: texto(datos_cliente), atestacion: texto(atestacion) }
   }
 
-  signChallenge({ reto, dominio }: Record<'reto' | 'dominio', string>, origen: string, mal: Deviations = {}) {
+  answerChallenge({ reto, dominio }: Record<'reto' | 'dominio', string>, origen: string, mal: Deviations = {}) {
     const datos = this.#datos(mal.dominio ?? dominio, mal)
     const cliente = this.#client(mal.tipo ?? 'webauthn.get', mal.reto ?? reto, mal.origen ?? origen)
     const firma = sign('sha256', Buffer.concat([datos, sha256(cliente)]), this.#resultsByKey.privateKey)
@@ -108,45 +108,45 @@ export class Authenticator {
 }
 
 /** Address at which persons open the pages of the embedded default. */
-export const origenDe = ({ url }: Pick<TestEnvironment, 'url'>) => url.replace('127.0.0.1', 'localhost')
+export const originOf = ({ url }: Pick<TestEnvironment, 'url'>) => url.replace('127.0.0.1', 'localhost')
 
 /** Begins to add a passkey: the cookies and the body that end it. */
 export async function prepareRegistration(
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   persona: TestPersona,
   mal: Deviations = {},
   autenticador = new Authenticator(),
 ) {
   const { status, cuerpo: registro, cabeceras } = await persona.request('POST', `${PASSKEYS_PATH}/registro`)
   if (status !== 200) throw new Error(`beginning a passkey was answered ${status}`)
-  const cuerpo = autenticador.create(registro, origenDe(entorno), mal)
+  const cuerpo = autenticador.create(registro, originOf(environment), mal)
   return { autenticador, registro, cuerpo, cookie: `${persona.cookie}; ${toCookieHeader(cabeceras)}` }
 }
 
 /** Adds a passkey to a person. */
-export async function agregarPasskey(entorno: TestEnvironment, persona: TestPersona) {
-  const { autenticador, cookie, cuerpo } = await prepareRegistration(entorno, persona)
-  const addResponse = await requestFromPage(entorno, cookie, ['POST', PASSKEYS_PATH, cuerpo])
+export async function addPasskey(environment: TestEnvironment, persona: TestPersona) {
+  const { autenticador, cookie, cuerpo } = await prepareRegistration(environment, persona)
+  const addResponse = await requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, cuerpo])
   if (addResponse.status !== 201) throw new Error(`adding a passkey was answered ${addResponse.status}`)
   // A session whose second factor was missing goes on with another token.
   const newCookie = /guias_sesion=[\w-]+/.exec(toCookieHeader(addResponse.cabeceras))?.[0] ?? persona.cookie
   const pedir = (metodo: string, ruta: string, enviado?: unknown) =>
-    requestFromPage(entorno, newCookie, [metodo, ruta, enviado])
+    requestFromPage(environment, newCookie, [metodo, ruta, enviado])
   return { autenticador, passkey: addResponse.cuerpo.passkey as string, addResponse, cookie: newCookie, request: pedir }
 }
 
 /** Asks for a challenge in a browser and signs it: the cookie and the body that end it. */
-export async function signChallenge(entorno: TestEnvironment, autenticador: Authenticator, mal: Deviations = {}) {
-  const { status, cuerpo: reto, cabeceras } = await requestFromPage(entorno, '', ['POST', `${PASSKEYS_PATH}/reto`])
+export async function signChallenge(environment: TestEnvironment, autenticador: Authenticator, mal: Deviations = {}) {
+  const { status, cuerpo: reto, cabeceras } = await requestFromPage(environment, '', ['POST', `${PASSKEYS_PATH}/reto`])
   if (status !== 200) throw new Error(`asking for a challenge was answered ${status}`)
-  return { cookie: toCookieHeader(cabeceras), cuerpo: autenticador.signChallenge(reto, origenDe(entorno), mal) }
+  return { cookie: toCookieHeader(cabeceras), cuerpo: autenticador.answerChallenge(reto, originOf(environment), mal) }
 }
 
 /** Signs in with what {@link signChallenge} gives. */
 export const signInWithPasskey = (
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   { cookie, cuerpo }: Awaited<ReturnType<typeof signChallenge>>,
-) => requestFromPage(entorno, cookie, ['POST', `${PASSKEYS_PATH}/entrada`, cuerpo])
+) => requestFromPage(environment, cookie, ['POST', `${PASSKEYS_PATH}/entrada`, cuerpo])
 
 type Respuesta = Pick<Awaited<ReturnType<typeof requestFromPage>>, 'status' | 'cuerpo'>
 
@@ -155,11 +155,12 @@ export const toStatusAndCode = ({ status, cuerpo }: Respuesta) => [status, cuerp
 
 /** An environment in which the limits of networks are full again before each test. Called once at the top of a file. */
 export function usePasskeys() {
-  const limites = { ahora: 0 }
-  const entorno = useEnvironment({ limitsClock: () => limites.ahora })
+  const limits = { ahora: 0 }
+  const environment = useEnvironment({ limitsClock: () => limits.ahora })
   beforeEach(() => {
-    limites.ahora += HORA
+    limits.ahora += HORA
   })
-  const agregar = (cookie: string, cuerpo: unknown) => requestFromPage(entorno, cookie, ['POST', PASSKEYS_PATH, cuerpo])
-  return { entorno, agregar }
+  const agregar = (cookie: string, cuerpo: unknown) =>
+    requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, cuerpo])
+  return { environment, agregar }
 }

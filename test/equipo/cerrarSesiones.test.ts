@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
-import { createTestPersona, pedirCodigo, requestFromPage, signInWithCode, toCookieHeader } from './persona.ts'
+import { createTestPersona, requestCode, requestFromPage, signInWithCode, toCookieHeader } from './persona.ts'
 
 const entorno = useEnvironment()
 const RUTA = '/operaciones/v1/sesion'
@@ -9,7 +9,7 @@ const RUTA = '/operaciones/v1/sesion'
 it('ends all sessions of a person, who may sign in again', async () => {
   const [ana, otra] = [await createTestPersona(entorno, { conApp: false }), await createTestPersona(entorno)]
   const entrar = async () => {
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
   }
   const segunda = await entrar()

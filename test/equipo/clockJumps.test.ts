@@ -3,7 +3,7 @@ import { purgeSignIns } from '../../server/domain/equipo/sesion.ts'
 import { HORA, MINUTE_MS } from '../durations.ts'
 import { hasta } from '../factories.ts'
 import {
-  agregarPasskey,
+  addPasskey,
   PASSKEYS_PATH,
   signChallenge,
   signInWithPasskey,
@@ -16,7 +16,7 @@ import {
   createCorreoAddress,
   createTestPersona,
   endSignIn,
-  pedirCodigo,
+  requestCode,
   requestFromPage,
   signInWithCode,
   type TestPersona,
@@ -24,7 +24,7 @@ import {
   useInvitaciones,
 } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
 const DIA = 24 * HORA
 
@@ -44,7 +44,7 @@ describe('a code, when the clock is stepped', () => {
   it('stays expired once it was, however far the clock goes back', async () => {
     const ana = await createTestPersona(entorno)
     for (const atras of [HORA, DIA]) {
-      const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+      const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
       saltar(10 * MINUTE_MS + 1)
       expect(toStatusAndCode(await signInWithCode(entorno, entrada, codigo))).toEqual([401, 'codigo_incorrecto'])
       saltar(-atras)
@@ -55,15 +55,15 @@ describe('a code, when the clock is stepped', () => {
 
   it('is valid after a step of seconds, and another one is sent after a step of hours', async () => {
     const ana = await createComercioPersona(entorno)
-    const cerca = await pedirCodigo(entorno, ana.correo)
+    const cerca = await requestCode(entorno, ana.correo)
     saltar(-30_000)
     expect((await signInWithCode(entorno, cerca.signInCookie, cerca.codigo)).status).toBe(201)
     // Five codes are the maximum of an hour. Those of a time to come count for nothing.
-    for (let i = 0; i < 4; i++) await pedirCodigo(entorno, ana.correo)
-    const lejos = await pedirCodigo(entorno, ana.correo)
+    for (let i = 0; i < 4; i++) await requestCode(entorno, ana.correo)
+    const lejos = await requestCode(entorno, ana.correo)
     await entorno.db.pool.query(`delete from correo where tipo = 'codigo'`)
     saltar(-DIA)
-    const otro = await pedirCodigo(entorno, ana.correo)
+    const otro = await requestCode(entorno, ana.correo)
     expect([lejos.codigo, otro.codigo]).toEqual([expect.any(String), expect.any(String)])
     expect((await signInWithCode(entorno, otro.signInCookie, otro.codigo)).status).toBe(201)
   })
@@ -76,7 +76,7 @@ describe('a proof of presence, when the clock is stepped', () => {
     expect(await registrar(ana)).toBe(200)
     saltar(-HORA)
     expect(await registrar(ana)).toBe(403)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const cookie = `${ana.cookie}; ${entrada}`
     const probada = await requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/presencia', { codigo }])
     expect(probada.status).toBe(200)
@@ -91,7 +91,7 @@ describe('a proof of presence, when the clock is stepped', () => {
 describe('half a sign-in, when the clock is stepped', () => {
   it('stays expired once it was, and is of no use long before it began', async () => {
     const ana = await createTestPersona(entorno)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras)
     const terminar = async () => toStatusAndCode(await endSignIn(entorno, aMedias, ana.app!.codigo()))
     for (const salto of [10 * MINUTE_MS + 1, -HORA]) {
@@ -145,7 +145,7 @@ describe('an invitation, when the clock is stepped', () => {
 describe('a challenge, when the clock is stepped', () => {
   it('that was answered late or in another time is not answered again', async () => {
     const ana = await createTestPersona(entorno)
-    const { autenticador } = await agregarPasskey(entorno, ana)
+    const { autenticador } = await addPasskey(entorno, ana)
     const entrar = async (salto: number) => {
       const firmada = await signChallenge(entorno, autenticador)
       saltar(salto)

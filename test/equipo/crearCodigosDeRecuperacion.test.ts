@@ -5,18 +5,18 @@ import {
   endSignIn,
   findPendingCorreo,
   makeRecoveryCodes,
-  pedirCodigo,
+  requestCode,
   SESION,
   signInWithCode,
   type TestPersona,
   toCookieHeader,
 } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 const MAL = [401, 'segundo_factor_incorrecto']
 
 async function entrarCodigo({ correo }: Pick<TestPersona, 'correo'>, codigo: unknown) {
-  const deCorreo = await pedirCodigo(entorno, correo)
+  const deCorreo = await requestCode(entorno, correo)
   const { cabeceras } = await signInWithCode(entorno, deCorreo.signInCookie, deCorreo.codigo)
   return endSignIn(entorno, toCookieHeader(cabeceras), codigo)
 }
@@ -29,12 +29,15 @@ describe('recovery codes', () => {
     const codigos = await makeRecoveryCodes(ana)
     expect(new Set(codigos).size).toBe(10)
     for (const codigo of codigos) expect(codigo).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'codigos', quedan: 10 })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({
+      change: 'newCodes',
+      codesLeft: 10,
+    })
     const abierta = await entrarCodigo(ana, codigos[0]!.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o'))
     expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, false])
     expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({
-      que: 'recuperacion',
-      quedan: 9,
+      change: 'codeUsed',
+      codesLeft: 9,
     })
     expect(toStatusAndCode(await entrarCodigo(ana, codigos[0]))).toEqual(MAL)
     expect(await quedan(ana)).toBe(9)

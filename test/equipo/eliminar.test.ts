@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
-import { createTestPersona, findPendingCorreo, pedirCodigo, requestFromPage } from './persona.ts'
+import { createTestPersona, findPendingCorreo, requestCode, requestFromPage } from './persona.ts'
 
 const entorno = useEnvironment()
 const personas = async () => (await entorno.operar('GET', '/personas')).cuerpo
@@ -10,7 +10,7 @@ describe('an erased person', () => {
   it('leaves its code in the audit record and nothing personal', async () => {
     await createTestPersona(entorno)
     const ana = await createTestPersona(entorno)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     await entorno.operar('POST', '/invitaciones', {
       correo: ana.correo,
       nombre: 'Ana',

@@ -7,7 +7,7 @@ import {
   createCorreoAddress,
   createTestPersona,
   findPendingCorreo,
-  pedirCodigo,
+  requestCode,
   requestFromPage,
   signInWithCode,
   toCookieHeader,
@@ -26,7 +26,7 @@ describe('a code by mail', () => {
   it('opens a session in the browser that asked, once', async () => {
     descansar()
     const { correo, persona, membresia } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ` ${correo.toUpperCase()} `.trim())
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ` ${correo.toUpperCase()} `.trim())
     expect(codigo).toMatch(/^\d{6}$/)
     const abierta = await signInWithCode(entorno, entrada, ` ${codigo!.slice(0, 3)} ${codigo!.slice(3)} `)
     expect([abierta.status, abierta.cuerpo]).toMatchObject([201, { persona, correo, membresia, modo: 'live' }])
@@ -46,8 +46,8 @@ describe('a code by mail', () => {
   it('is of no use in another browser, however often it is right', async () => {
     descansar()
     const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
-    const { signInCookie: ajena } = await pedirCodigo(entorno, createCorreoAddress())
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
+    const { signInCookie: ajena } = await requestCode(entorno, createCorreoAddress())
     for (const cookie of ['', ajena, `guias_entrada=${'A'.repeat(43)}`, `${entrada}; ${ajena}`]) {
       const { status, cuerpo } = await signInWithCode(entorno, cookie, codigo)
       expect([cookie, status, cuerpo.codigo]).toEqual([cookie, 401, 'codigo_incorrecto'])
@@ -58,10 +58,10 @@ describe('a code by mail', () => {
   it('allows five attempts', async () => {
     descansar()
     const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
     for (let i = 0; i < 5; i++) expect((await signInWithCode(entorno, entrada, otroCodigo(codigo!))).status).toBe(401)
     expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
-    const otro = await pedirCodigo(entorno, correo)
+    const otro = await requestCode(entorno, correo)
     for (let i = 0; i < 4; i++)
       expect((await signInWithCode(entorno, otro.signInCookie, otroCodigo(otro.codigo!))).status).toBe(401)
     expect((await signInWithCode(entorno, otro.signInCookie, otro.codigo)).status).toBe(201)
@@ -70,7 +70,7 @@ describe('a code by mail', () => {
   it('allows five attempts also at once, and one winner', async () => {
     descansar()
     const { correo } = await createTestPersona(entorno, { conApp: false })
-    const malo = await pedirCodigo(entorno, correo)
+    const malo = await requestCode(entorno, correo)
     const intentos = Array.from({ length: 12 }, () =>
       signInWithCode(entorno, malo.signInCookie, otroCodigo(malo.codigo!)),
     )
@@ -78,7 +78,7 @@ describe('a code by mail', () => {
     const huella = tokenHash(malo.signInCookie.split('=')[1]!)
     const { rows } = await entorno.db.pool.query('select intentos from codigo_de_entrada where huella = $1', [huella])
     expect(rows).toEqual([{ intentos: 5 }])
-    const bueno = await pedirCodigo(entorno, correo)
+    const bueno = await requestCode(entorno, correo)
     const entradas = Array.from({ length: 10 }, () => signInWithCode(entorno, bueno.signInCookie, bueno.codigo))
     expect((await Promise.all(entradas)).map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
   })
@@ -86,7 +86,7 @@ describe('a code by mail', () => {
   it('ends after ten minutes', async () => {
     descansar()
     const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
     entorno.advance(10 * MINUTE_MS)
     expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
   })
@@ -94,7 +94,7 @@ describe('a code by mail', () => {
   it.each(['12345', 'abcdef', '1234567', '１２３４５６', '-00001'])('is not «%s»', async (codigo) => {
     descansar()
     const { correo } = await createTestPersona(entorno, { conApp: false })
-    const { signInCookie: entrada } = await pedirCodigo(entorno, correo)
+    const { signInCookie: entrada } = await requestCode(entorno, correo)
     expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
   })
 })
@@ -102,7 +102,7 @@ describe('a code by mail', () => {
 describe('a sign-in', () => {
   const entrar = async (correo: string, cookie: string) => {
     descansar()
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
     const abierta = await signInWithCode(entorno, `${cookie}; ${entrada}`, codigo)
     expect(abierta.status).toBe(201)
   }
@@ -146,7 +146,7 @@ describe('pages of other sites', () => {
   ])('sign nobody in and out: %o', async (cabeceras) => {
     descansar()
     const suya = await createTestPersona(entorno, { conApp: false })
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, suya.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, suya.correo)
     const desde = { cabeceras: { ...('Origin' in cabeceras ? {} : { Origin: entorno.url }), ...cabeceras } }
     const pedidos = [
       requestFromPage(entorno, '', ['POST', `${RUTA}/codigo`, { correo: suya.correo }], desde),
@@ -168,7 +168,7 @@ it('every sign-in has a session of its own, and the twenty-first ends the oldest
   for (let i = 0; i < 20; i++) {
     descansar()
     entorno.advance(2 * HORA + 24 * MINUTE_MS)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, suya.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, suya.correo)
     // A cookie that another site or person put there is not kept.
     const abierta = await signInWithCode(entorno, `${entrada}; guias_sesion=${'A'.repeat(43)}`, codigo)
     expect(abierta.status).toBe(201)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
   Authenticator,
-  agregarPasskey,
+  addPasskey,
   type Deviations,
-  origenDe,
+  originOf,
   PASSKEYS_PATH,
   prepareRegistration,
   signChallenge,
@@ -14,7 +14,7 @@ import {
 } from './authenticator.ts'
 import { createTestPersona, requestFromPage, toCookieHeader } from './persona.ts'
 
-const { agregar, entorno } = usePasskeys()
+const { agregar, environment: entorno } = usePasskeys()
 const otroSitio: Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
 
 describe('signing in with a passkey', () => {
@@ -22,11 +22,11 @@ describe('signing in with a passkey', () => {
     ...otroSitio,
     { reto: 'A'.repeat(43) },
     { tipo: 'webauthn.create' },
-    { verificada: false },
+    { isVerified: false },
     { usuario: 'AZ4ipHwefUOaMV98LR6LYA' },
     { credencial: 'AAAAAAAAAAAAAAAAAAAAAA' },
   ])('takes no signature with %o', async (mal) => {
-    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
+    const { autenticador } = await addPasskey(entorno, await createTestPersona(entorno))
     expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador, mal)))).toEqual(
       WRONG_PASSKEY,
     )
@@ -35,17 +35,17 @@ describe('signing in with a passkey', () => {
 
   it('takes no challenge that adds a passkey, and adds none with a challenge that signs in', async () => {
     const ana = await createTestPersona(entorno)
-    const { autenticador } = await agregarPasskey(entorno, ana)
+    const { autenticador } = await addPasskey(entorno, ana)
     const { registro, cookie } = await prepareRegistration(entorno, ana)
-    const cuerpo = autenticador.signChallenge(registro, origenDe(entorno))
+    const cuerpo = autenticador.answerChallenge(registro, originOf(entorno))
     expect(toStatusAndCode(await signInWithPasskey(entorno, { cookie, cuerpo }))).toEqual(WRONG_PASSKEY)
     const { cuerpo: reto, cabeceras } = await requestFromPage(entorno, '', ['POST', `${PASSKEYS_PATH}/reto`])
-    const nueva = new Authenticator().create({ ...reto, usuario: autenticador.usuario }, origenDe(entorno))
+    const nueva = new Authenticator().create({ ...reto, usuario: autenticador.usuario }, originOf(entorno))
     expect(toStatusAndCode(await agregar(`${ana.cookie}; ${toCookieHeader(cabeceras)}`, nueva))).toEqual(WRONG_PASSKEY)
   })
 
   it('takes no counter that did not grow, because the passkey may have been copied', async () => {
-    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
+    const { autenticador } = await addPasskey(entorno, await createTestPersona(entorno))
     const con = async (contador: number) =>
       (await signInWithPasskey(entorno, await signChallenge(entorno, autenticador, { contador }))).status
     expect([await con(0), await con(0), await con(4_294_967_295)]).toEqual([201, 201, 201])

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { HORA, MINUTE_MS } from '../durations.ts'
-import { agregarPasskey, signChallenge, signInWithPasskey, toStatusAndCode, usePasskeys } from './authenticator.ts'
+import { addPasskey, signChallenge, signInWithPasskey, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   createTestPersona,
   endSignIn,
   findPendingCorreo,
   makeRecoveryCodes,
-  pedirCodigo,
+  requestCode,
   requestFromPage,
   SESION,
   signInWithCode,
@@ -15,12 +15,12 @@ import {
 } from './persona.ts'
 import { PASO } from './totp.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 const MAL = [401, 'segundo_factor_incorrecto']
 
 /** Signs in with the code by mail, and returns the cookie of the browser that waits for the second factor. */
 async function aMedias({ correo }: Pick<TestPersona, 'correo'>) {
-  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
+  const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
   const visto = await signInWithCode(entorno, entrada, codigo)
   if (visto.status !== 202) throw new Error(`the code by mail was answered ${visto.status}`)
   return { cookie: toCookieHeader(visto.cabeceras).split('; ')[0]!, formas: visto.cuerpo.formas, seen: visto }
@@ -74,12 +74,12 @@ describe('a person with an app, after the code by mail', () => {
 
   it('has ten failed attempts a day in all its sign-ins and proofs, is told, and may use its passkey', async () => {
     const ana = await createTestPersona(entorno)
-    const { autenticador } = await agregarPasskey(entorno, ana)
+    const { autenticador } = await addPasskey(entorno, ana)
     const sitios = [await aMedias(ana), await aMedias(ana), await aMedias(ana)]
     const malos = sitios.flatMap(({ cookie }) => Array.from({ length: 4 }, () => endSignIn(entorno, cookie, '000000')))
     const estados = (await Promise.all(malos)).map(({ status }) => status).sort()
     expect(estados).toEqual([...Array(10).fill(401), 429, 429])
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'bloqueado' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'locked' })
     const bueno = await endSignIn(entorno, sitios[0]!.cookie, ana.app!.codigo())
     expect([bueno.status, bueno.cuerpo.mensaje]).toEqual([429, expect.stringContaining('Entre con una passkey')])
     expect(Number(bueno.cabeceras.get('retry-after'))).toBeGreaterThan(86_000)
@@ -144,7 +144,7 @@ describe('a person with an app, after the code by mail', () => {
 describe('a person of the courier company with a passkey alone', () => {
   it('gets no session for the code by mail, but for a recovery code after it', async () => {
     const ana = await createTestPersona(entorno, { conApp: false })
-    const { request: pedir } = await agregarPasskey(entorno, ana)
+    const { request: pedir } = await addPasskey(entorno, ana)
     const codigos = await makeRecoveryCodes({ request: pedir })
     const { cookie, formas } = await aMedias(ana)
     expect(formas).toEqual(['recuperacion', 'passkey'])
@@ -156,8 +156,8 @@ describe('a person of a merchant', () => {
   it('needs no second factor with a passkey, and the app once it has one', async () => {
     const { comercio } = await entorno.nuevoComercio()
     const ana = await createTestPersona(entorno, { comercio, alcances: ['despacho'] })
-    await agregarPasskey(entorno, ana)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    await addPasskey(entorno, ana)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const abierta = await signInWithCode(entorno, entrada, codigo)
     expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, false])
     const conApp = await createTestPersona(entorno, { comercio, alcances: ['despacho'], conApp: true })

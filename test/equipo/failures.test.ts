@@ -6,7 +6,7 @@ import { toStatusAndCode } from './authenticator.ts'
 import {
   createTestPersona,
   endSignIn,
-  pedirCodigo,
+  requestCode,
   requestFromPage,
   SESION,
   signInWithCode,
@@ -17,7 +17,7 @@ import {
 const entorno = useEnvironment()
 
 async function aMedias({ correo }: TestPersona): Promise<string> {
-  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
+  const { codigo, signInCookie: entrada } = await requestCode(entorno, correo)
   return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
 }
 const fallar = async (cookie: string, veces: number) => {

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
 import { MINUTE_MS } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
-import { createTestPersona, pedirCodigo, signInWithCode, toCookieHeader } from './persona.ts'
+import { createTestPersona, requestCode, signInWithCode, toCookieHeader } from './persona.ts'
 import { createScriptlessBrowser } from './withoutScript.ts'
 
 const entorno = useEnvironment()
 
 it('the sign-in says after the fifth failure that it is over, and leads to another one', async () => {
   const ana = await createTestPersona(entorno)
-  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+  const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
   const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
-  const { visit: ir, guardadas } = createScriptlessBrowser(entorno, aMedias)
+  const { visit: ir, cookies: guardadas } = createScriptlessBrowser(entorno, aMedias)
   for (let i = 0; i < 4; i++)
     expect((await ir('/entrar/segundo-factor', { codigo: '000000' })).texto).toContain('El código no vale')
   const ultima = await ir('/entrar/segundo-factor', { codigo: '000000' })
@@ -22,7 +22,7 @@ it('the sign-in says after the fifth failure that it is over, and leads to anoth
 it('the proof of presence says after the fifth failure that the session was closed', async () => {
   const ana = await createTestPersona(entorno)
   entorno.advance(6 * MINUTE_MS)
-  const { visit: ir, guardadas } = createScriptlessBrowser(entorno, ana.cookie)
+  const { visit: ir, cookies: guardadas } = createScriptlessBrowser(entorno, ana.cookie)
   for (let i = 0; i < 4; i++) expect((await ir('/cuenta/presencia/codigo', { codigo: '000000' })).status).toBe(401)
   const ultima = await ir('/cuenta/presencia/codigo', { codigo: '000000' })
   expect([ultima.status, ultima.texto]).toEqual([401, expect.stringContaining('La sesión se cerró')])

@@ -84,7 +84,7 @@ it('the use of a session is written once in two minutes, not with each request',
   const escrita = await fin(ana)
   entorno.advance(MINUTE_MS)
   for (let i = 0; i < 5; i++) expect(await estado(ana)).toBe(200)
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   expect(await fin(ana)).toEqual(escrita)
 })
 

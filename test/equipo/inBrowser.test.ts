@@ -97,7 +97,7 @@ describe.runIf(hasBrowser)('in a browser', () => {
     const pagina = await abrir(true)
     const blancos = 'button, a.boton, input:not([type=hidden])'
     const mirar = async (nombre: string) => {
-      await checkPage({ pagina, nombre: `entrar-${nombre}`, blancos })
+      await checkPage({ pagina, nombre: `entrar-${nombre}`, touchTargets: blancos })
       await checkLargeText(pagina)
       await captureScreen(pagina, `entrar-${nombre}-letras`)
       await evaluateIn(pagina, `document.documentElement.style.fontSize = ''`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  agregarPasskey,
+  addPasskey,
   PASSKEYS_PATH,
   prepareRegistration,
   signChallenge,
@@ -11,14 +11,14 @@ import {
 } from './authenticator.ts'
 import { createTestPersona, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 
 describe('a person with a passkey', () => {
   it('adds it, signs in with it, lists it and removes it', async () => {
     const ana = await createTestPersona(entorno)
-    const { autenticador, passkey, addResponse: agregada } = await agregarPasskey(entorno, ana)
+    const { autenticador, passkey, addResponse: agregada } = await addPasskey(entorno, ana)
     expect(agregada.cuerpo).toMatchObject({ dispositivo: 'Otro navegador', sincronizada: false, usado_en: null })
-    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: true })
+    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ isAdded: true })
     const abierta = await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))
     expect([abierta.status, abierta.cuerpo.persona]).toEqual([201, ana.persona])
     expect(toCookieHeader(abierta.cabeceras)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_reto=$/)
@@ -29,7 +29,7 @@ describe('a person with a passkey', () => {
     const { registro } = await prepareRegistration(entorno, ana)
     expect(registro.existentes).toEqual([autenticador.credencial])
     expect((await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`)).status).toBe(204)
-    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: false })
+    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ isAdded: false })
     expect((await ana.request('GET', PASSKEYS_PATH)).cuerpo).toEqual({ datos: [] })
     expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador)))).toEqual(
       WRONG_PASSKEY,
@@ -42,7 +42,7 @@ describe('a person with a passkey', () => {
 
   it('is told by mail of a sign-in in a browser in which it was not seen', async () => {
     const ana = await createTestPersona(entorno)
-    const { autenticador } = await agregarPasskey(entorno, ana)
+    const { autenticador } = await addPasskey(entorno, ana)
     const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
     await signInWithPasskey(entorno, { cookie: `${cookie}; ${ana.known}`, cuerpo })
     expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toBeUndefined()
@@ -53,7 +53,7 @@ describe('a person with a passkey', () => {
   it('loses it when it is erased', async () => {
     await createTestPersona(entorno)
     const ana = await createTestPersona(entorno)
-    const { autenticador } = await agregarPasskey(entorno, ana)
+    const { autenticador } = await addPasskey(entorno, ana)
     await prepareRegistration(entorno, ana)
     expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
     const { rows } = await entorno.db.pool.query(

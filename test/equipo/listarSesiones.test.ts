@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
-import { createTestPersona, pedirCodigo, requestFromPage } from './persona.ts'
+import { createTestPersona, requestCode, requestFromPage } from './persona.ts'
 
 const entorno = useEnvironment()
 const RUTA = '/operaciones/v1/sesion'
@@ -14,7 +14,7 @@ describe('sessions of one person', () => {
     const agente = {
       cabeceras: { 'User-Agent': 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0' },
     }
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const otra = await requestFromPage(entorno, entrada, ['POST', RUTA, { codigo }], agente)
     const lista = await ana.request('GET', operaciones('/sesiones'))
     expect(lista.cuerpo.datos).toMatchObject([

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { agregarPasskey, usePasskeys } from './authenticator.ts'
+import { addPasskey, usePasskeys } from './authenticator.ts'
 import { createTestPersona, makeRecoveryCodes, SESION, type TestPersona } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 const ver = async ({ request: pedir }: Pick<TestPersona, 'request'>) =>
   (await pedir('GET', `${SESION}/segundo-factor`)).cuerpo
 
@@ -13,7 +13,7 @@ it('tells which second factors a person has, and if it needs one', async () => {
   expect(await ver(tienda)).toEqual(nada)
   const ana = await createTestPersona(entorno, { conApp: false })
   expect(await ver(ana)).toEqual({ ...nada, obligatorio: true })
-  const { request: pedir } = await agregarPasskey(entorno, ana)
+  const { request: pedir } = await addPasskey(entorno, ana)
   await makeRecoveryCodes({ request: pedir })
   expect(await ver({ request: pedir })).toEqual({
     obligatorio: true,

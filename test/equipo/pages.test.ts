@@ -11,7 +11,7 @@ const nuevoNavegador = () => createScriptlessBrowser(entorno)
 describe('the pages on which a person signs in', () => {
   it('ask for the address and then for the code, and lead to the account', async () => {
     const { correo, app } = await createTestPersona(entorno)
-    const { visit: ir, guardadas } = nuevoNavegador()
+    const { visit: ir, cookies: guardadas } = nuevoNavegador()
     const primera = await ir('/entrar')
     expect([primera.status, primera.texto]).toEqual([200, expect.stringContaining('name="correo"')])
     expect(await ir('/cuenta')).toMatchObject({ status: 303, a: '/entrar' })
@@ -90,7 +90,7 @@ describe('the page of an invitation', () => {
   it('changes nothing when it is opened, however often, and accepts with its button', async () => {
     const { comercio } = await entorno.nuevoComercio()
     const ruta = await invitar(createCorreoAddress(), { comercio, alcances: ['despacho'] })
-    const { visit: ir, guardadas } = nuevoNavegador()
+    const { visit: ir, cookies: guardadas } = nuevoNavegador()
     for (let i = 0; i < 3; i++) {
       const { status, texto } = await ir(ruta)
       expect([status, texto]).toEqual([200, expect.stringContaining('Le invitan a Tienda La Ceiba')])
@@ -107,7 +107,7 @@ describe('the page of an invitation', () => {
 describe('the page of an account', () => {
   it('draws the secret of an app as the QR code of its address, within the page', async () => {
     const ana = await createTestPersona(entorno, { conApp: false })
-    const { visit: ir, guardadas } = nuevoNavegador()
+    const { visit: ir, cookies: guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', ana.cookie.split('=')[1]!)
     const { texto, cabeceras } = await ir('/cuenta', { accion: 'app', cual: '' })
     expect(cabeceras.get('cache-control')).toBe('no-store')
@@ -123,7 +123,7 @@ describe('the page of an account', () => {
 
   it('only adds a second factor or signs out in a session without one', async () => {
     const ana = await createTestPersona(entorno, { conApp: false })
-    const { visit: ir, guardadas } = nuevoNavegador()
+    const { visit: ir, cookies: guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', ana.cookie.split('=')[1]!)
     expect((await ir('/cuenta')).texto).toContain('Falta su segundo factor')
     for (const accion of ['elegir', 'cerrar', 'quitar', 'codigos', 'quitarApp', 'aprobar', 'rechazar', 'retirar']) {
@@ -143,7 +143,7 @@ describe('the page of an account', () => {
     const { comercio } = await entorno.nuevoComercio()
     const ana = await createTestPersona(entorno, { comercio, alcances: ['cobros'] })
     const empresa = await createTestPersona(entorno, { correo: ana.correo, alcances: ['ver'] })
-    const { visit: ir, guardadas } = nuevoNavegador()
+    const { visit: ir, cookies: guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', empresa.cookie.split('=')[1]!)
     const antes = await ir('/cuenta')
     expect(antes.texto).toContain(`name="cual" value="${ana.membresia}"`)

@@ -4,7 +4,7 @@ import { hasBrowser, openContext } from '../browser.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { checkLargeText, checkPage } from '../pages/inspect.ts'
-import { origenDe, VIRTUAL_AUTHENTICATOR } from './authenticator.ts'
+import { originOf, VIRTUAL_AUTHENTICATOR } from './authenticator.ts'
 import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 
 const entorno = useEnvironment()
@@ -118,11 +118,11 @@ describe.runIf(hasBrowser)('in a browser with an authenticator', () => {
     await boton(pagina, 'Agregar una passkey').tap()
     await tarjetas(pagina).waitFor()
     const blancos = 'button, a.boton, input:not([type=hidden])'
-    await checkPage({ pagina, nombre: 'entrar-cuenta-passkey', blancos })
+    await checkPage({ pagina, nombre: 'entrar-cuenta-passkey', touchTargets: blancos })
     await checkLargeText(pagina)
-    await pagina.goto(`${origenDe(entorno)}/entrar`)
+    await pagina.goto(`${originOf(entorno)}/entrar`)
     await boton(pagina, 'Entrar con passkey').waitFor()
-    await checkPage({ pagina, nombre: 'entrar-passkey', blancos })
+    await checkPage({ pagina, nombre: 'entrar-passkey', touchTargets: blancos })
   })
 
   it('the proof of presence has no fault that axe finds, in light and dark and with large letters', async () => {
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser)('in a browser with an authenticator', () => {
     entorno.advance(5 * MINUTE_MS + 1)
     const blancos = 'button, a.boton, input:not([type=hidden])'
     const revisar = async (nombre: string) => {
-      await checkPage({ pagina, nombre: `presencia-${nombre}`, blancos })
+      await checkPage({ pagina, nombre: `presencia-${nombre}`, touchTargets: blancos })
       await checkLargeText(pagina)
       await pagina.setViewportSize({ width: 360, height: 740 })
     }

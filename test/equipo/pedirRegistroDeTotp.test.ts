@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { usePasskeys } from './authenticator.ts'
 import { createTestPersona, SESION } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 
 it('gives another secret each time, as a text and as the text of a QR code, for ten minutes', async () => {
   const ana = await createTestPersona(entorno, { conApp: false })

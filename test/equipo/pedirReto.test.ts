@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../durations.ts'
 import {
-  agregarPasskey,
+  addPasskey,
   PASSKEYS_PATH,
   signChallenge,
   signInWithPasskey,
@@ -11,11 +11,11 @@ import {
 } from './authenticator.ts'
 import { createTestPersona, requestFromPage } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 
 describe('signing in with a passkey', () => {
   it('takes a challenge once, in its browser, for five minutes, and of ten at once one', async () => {
-    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
+    const { autenticador } = await addPasskey(entorno, await createTestPersona(entorno))
     const [una, otra] = [await signChallenge(entorno, autenticador), await signChallenge(entorno, autenticador)]
     for (const cookie of ['', otra.cookie, `${una.cookie}; ${una.cookie}`])
       expect(toStatusAndCode(await signInWithPasskey(entorno, { cookie, cuerpo: una.cuerpo }))).toEqual(WRONG_PASSKEY)
@@ -27,7 +27,7 @@ describe('signing in with a passkey', () => {
   })
 
   it('is for pages of the service alone', async () => {
-    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
+    const { autenticador } = await addPasskey(entorno, await createTestPersona(entorno))
     const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
     const desde = { cabeceras: { Origin: 'https://malo.example' } }
     for (const pedido of [`${PASSKEYS_PATH}/entrada`, `${PASSKEYS_PATH}/reto`]) {

@@ -24,9 +24,9 @@ export async function findPendingCorreo(
       [tipo],
     )
     for (const row of rows) {
-      const leido = leerCorreo(secretos, row)
+      const opened = leerCorreo(secretos, row)
       // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
-      if (leido?.para === address) return leido.datos as any
+      if (opened?.to === address) return opened.datos as any
     }
     return undefined
   } finally {
@@ -66,15 +66,15 @@ export interface TestPersona {
 
 /** Calls as the page of a browser with these cookies. */
 export const requestFromPage = (
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   cookie: string,
   [metodo, ruta, cuerpo]: [string, string, unknown?],
   opciones: RequestOptions = {},
 ) =>
-  entorno.request(metodo, ruta, {
+  environment.request(metodo, ruta, {
     cuerpo,
     ...opciones,
-    cabeceras: { ...(cookie ? { Cookie: cookie } : {}), Origin: entorno.url, ...opciones.cabeceras },
+    cabeceras: { ...(cookie ? { Cookie: cookie } : {}), Origin: environment.url, ...opciones.cabeceras },
   })
 
 /** Who a person of a test is. */
@@ -89,30 +89,34 @@ interface NewPersona {
 }
 
 export async function createTestPersona(
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   { correo = createCorreoAddress(), nombre = 'Ana Pérez', conApp, ...a }: NewPersona = {},
 ): Promise<TestPersona> {
   const alcances = a.alcances ?? ['ver', 'operar', 'caja', 'administrar']
-  const invitada = await entorno.operar('POST', '/invitaciones', { correo, nombre, ...a, alcances })
-  if (invitada.status !== 201) throw new Error(`an invitation was answered ${invitada.status}`)
-  const { enlace } = await findPendingCorreo(entorno, 'invitacion', correo)
+  const inviteResponse = await environment.operar('POST', '/invitaciones', { correo, nombre, ...a, alcances })
+  if (inviteResponse.status !== 201) throw new Error(`an invitation was answered ${inviteResponse.status}`)
+  const { enlace } = await findPendingCorreo(environment, 'invitacion', correo)
   const token = enlace.split('/').at(-1)
-  const codigo = invitada.cuerpo.codigo ?? undefined
-  const aceptada = await requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, codigo }])
-  if (aceptada.status !== 201) throw new Error(`accepting was answered ${aceptada.status}`)
-  const { persona, membresia, sesion } = aceptada.cuerpo
-  const [primera = '', knownCookie = ''] = toCookieHeader(aceptada.cabeceras).split('; ')
-  const hecha = (conApp ?? a.comercio === undefined) ? await addApp(entorno, primera) : undefined
-  const { app, cookie } = hecha ?? { app: undefined, cookie: primera }
+  const codigo = inviteResponse.cuerpo.codigo ?? undefined
+  const acceptResponse = await requestFromPage(environment, '', [
+    'POST',
+    '/operaciones/v1/sesion/invitacion',
+    { token, codigo },
+  ])
+  if (acceptResponse.status !== 201) throw new Error(`accepting was answered ${acceptResponse.status}`)
+  const { persona, membresia, sesion } = acceptResponse.cuerpo
+  const [primera = '', knownCookie = ''] = toCookieHeader(acceptResponse.cabeceras).split('; ')
+  const addedApp = (conApp ?? a.comercio === undefined) ? await addApp(environment, primera) : undefined
+  const { app, cookie } = addedApp ?? { app: undefined, cookie: primera }
   const pedir: TestPersona['request'] = (metodo, ruta, cuerpo, opciones) =>
-    requestFromPage(entorno, cookie, [metodo, ruta, cuerpo], opciones)
+    requestFromPage(environment, cookie, [metodo, ruta, cuerpo], opciones)
   return { correo, persona, membresia, sesion, cookie, known: knownCookie, app, request: pedir }
 }
 
 /** A person of a new merchant, without a second factor. */
-export async function createComercioPersona(entorno: TestEnvironment): Promise<TestPersona> {
-  const { comercio } = await entorno.nuevoComercio()
-  return createTestPersona(entorno, { comercio, alcances: ['despacho'] })
+export async function createComercioPersona(environment: TestEnvironment): Promise<TestPersona> {
+  const { comercio } = await environment.nuevoComercio()
+  return createTestPersona(environment, { comercio, alcances: ['despacho'] })
 }
 
 /** Asks, as a person, to invite another one who administers. Another person has to administer, too. */
@@ -128,69 +132,69 @@ export async function requestInvitacionAprobacion(
 }
 
 /** Asks for a code, and returns it with the cookie of the browser that asked. */
-export async function pedirCodigo(entorno: TestEnvironment, correo: string, cookie = '') {
-  const codeResponse = await requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/codigo', { correo }])
+export async function requestCode(environment: TestEnvironment, correo: string, cookie = '') {
+  const codeResponse = await requestFromPage(environment, cookie, ['POST', '/operaciones/v1/sesion/codigo', { correo }])
   if (codeResponse.status !== 202) throw new Error(`asking for a code was answered ${codeResponse.status}`)
-  const datos = await findPendingCorreo(entorno, 'codigo', correo.toLowerCase())
+  const datos = await findPendingCorreo(environment, 'codigo', correo.toLowerCase())
   return { codigo: datos?.codigo as string | undefined, signInCookie: toCookieHeader(codeResponse.cabeceras) }
 }
 
 export const signInWithCode = (
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   signInCookie: string,
   codigo: unknown,
   opciones?: RequestOptions,
-) => requestFromPage(entorno, signInCookie, ['POST', '/operaciones/v1/sesion', { codigo }], opciones)
+) => requestFromPage(environment, signInCookie, ['POST', '/operaciones/v1/sesion', { codigo }], opciones)
 
 /** Invites, and accepts with the token of the mail. Called once at the top of a test file. */
-export function useInvitaciones(entorno: TestEnvironment) {
+export function useInvitaciones(environment: TestEnvironment) {
   /** Codes that the inviter got, by the token of the mail. */
   const codigos = new Map<string, string>()
   const tokenDe = async (correo: string): Promise<string> =>
-    (await findPendingCorreo(entorno, 'invitacion', correo.toLowerCase())).enlace.split('/').at(-1)
+    (await findPendingCorreo(environment, 'invitacion', correo.toLowerCase())).enlace.split('/').at(-1)
   return {
     aceptar: (token: string, moreFields: object = {}, cookie = '') =>
-      requestFromPage(entorno, cookie, [
+      requestFromPage(environment, cookie, [
         'POST',
         '/operaciones/v1/sesion/invitacion',
         { token, codigo: codigos.get(token), ...moreFields },
       ]),
     async invitar(cuerpo: object) {
       const de = { nombre: 'Ana Pérez', alcances: ['ver'], ...cuerpo }
-      const invitada = await entorno.operar('POST', '/invitaciones', de)
-      if (invitada.status === 201 && invitada.cuerpo.codigo !== null)
-        codigos.set(await tokenDe(invitada.cuerpo.correo), invitada.cuerpo.codigo)
-      return invitada
+      const inviteResponse = await environment.operar('POST', '/invitaciones', de)
+      if (inviteResponse.status === 201 && inviteResponse.cuerpo.codigo !== null)
+        codigos.set(await tokenDe(inviteResponse.cuerpo.correo), inviteResponse.cuerpo.codigo)
+      return inviteResponse
     },
     tokenDe,
   }
 }
 
 /** Adds an app to the person of a session. Returns it with the session's new cookie. */
-export async function addApp(entorno: TestEnvironment, cookie: string) {
-  const registration = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp/registro`])
+export async function addApp(environment: TestEnvironment, cookie: string) {
+  const registration = await requestFromPage(environment, cookie, ['POST', `${SESION}/totp/registro`])
   if (registration.status !== 200) throw new Error(`beginning an app was answered ${registration.status}`)
-  const app = createTestApp(entorno, registration.cuerpo.secreto)
-  const addResponse = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp`, { codigo: app.codigo() }])
+  const app = createTestApp(environment, registration.cuerpo.secreto)
+  const addResponse = await requestFromPage(environment, cookie, ['POST', `${SESION}/totp`, { codigo: app.codigo() }])
   if (addResponse.status !== 201) throw new Error(`adding an app was answered ${addResponse.status}`)
   return { app, addResponse, cookie: toCookieHeader(addResponse.cabeceras) || cookie }
 }
 
 /** Signs in with a code by mail and, if it is asked for, the next code of the app. */
-export async function signInFully(entorno: TestEnvironment, { correo, app }: TestPersona, knownCookie = '') {
-  const { codigo, signInCookie } = await pedirCodigo(entorno, correo)
-  const abierta = await signInWithCode(entorno, `${knownCookie}; ${signInCookie}`, codigo)
+export async function signInFully(environment: TestEnvironment, { correo, app }: TestPersona, knownCookie = '') {
+  const { codigo, signInCookie } = await requestCode(environment, correo)
+  const abierta = await signInWithCode(environment, `${knownCookie}; ${signInCookie}`, codigo)
   if (abierta.status !== 202) return abierta
-  return endSignIn(entorno, `${knownCookie}; ${toCookieHeader(abierta.cabeceras)}`, app!.codigo())
+  return endSignIn(environment, `${knownCookie}; ${toCookieHeader(abierta.cabeceras)}`, app!.codigo())
 }
 
 /** Ends a sign-in with the second factor, in the browser with this cookie. */
-export const endSignIn = (entorno: TestEnvironment, cookie: string, codigo: unknown) =>
-  requestFromPage(entorno, cookie, ['POST', `${SESION}/segundo-factor`, { codigo }])
+export const endSignIn = (environment: TestEnvironment, cookie: string, codigo: unknown) =>
+  requestFromPage(environment, cookie, ['POST', `${SESION}/segundo-factor`, { codigo }])
 
 /** Makes recovery codes for the person of a session. */
 export async function makeRecoveryCodes({ request: pedir }: Pick<TestPersona, 'request'>): Promise<string[]> {
-  const hechos = await pedir('POST', `${SESION}/codigos-de-recuperacion`)
-  if (hechos.status !== 201) throw new Error(`making recovery codes was answered ${hechos.status}`)
-  return hechos.cuerpo.codigos
+  const codesResponse = await pedir('POST', `${SESION}/codigos-de-recuperacion`)
+  if (codesResponse.status !== 201) throw new Error(`making recovery codes was answered ${codesResponse.status}`)
+  return codesResponse.cuerpo.codigos
 }

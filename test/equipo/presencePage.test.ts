@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { returnPath } from '../../server/pages/signIn/session.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
-import { agregarPasskey } from './authenticator.ts'
+import { addPasskey } from './authenticator.ts'
 import {
   createComercioPersona,
   createTestPersona,
   findPendingCorreo,
   makeRecoveryCodes,
-  pedirCodigo,
+  requestCode,
 } from './persona.ts'
 import { createScriptlessBrowser } from './withoutScript.ts'
 
@@ -27,7 +27,7 @@ const PAGINA = `/cuenta/presencia?volver=${encodeURIComponent(VOLVER)}`
 
 describe('the page on which a person proves to be there', () => {
   it('sends a code, takes it, and returns to what the person was doing, without a program', async () => {
-    const { ana, visit: ir, guardadas, codigo } = await tarde()
+    const { ana, visit: ir, cookies: guardadas, codigo } = await tarde()
     const primera = await ir(PAGINA)
     expect([primera.status, primera.texto]).toEqual([
       200,
@@ -53,7 +53,7 @@ describe('the page on which a person proves to be there', () => {
 
   it('is offered to a person who removes a passkey late, and another click removes the passkey', async () => {
     const ana = await createComercioPersona(entorno)
-    await agregarPasskey(entorno, ana)
+    await addPasskey(entorno, ana)
     const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
     const [, passkey = ''] = /name="cual" value="(pas_[^"]+)"/.exec((await ir('/cuenta')).texto) ?? []
     entorno.advance(5 * MINUTE_MS + 1)
@@ -95,7 +95,7 @@ describe('the page on which a person proves to be there', () => {
     const [ana, bea] = [await tarde(), await tarde()]
     entorno.advance(5 * MINUTE_MS + 1)
     await bea.visit('/cuenta/presencia', { volver: '/cuenta' })
-    ana.guardadas.set('guias_entrada', bea.guardadas.get('guias_entrada')!)
+    ana.cookies.set('guias_entrada', bea.cookies.get('guias_entrada')!)
     const { status } = await ana.visit('/cuenta/presencia/codigo', { codigo: await bea.codigo(), volver: '/cuenta' })
     expect([status, (await ana.visit(PAGINA)).status]).toEqual([401, 200])
   })
@@ -121,7 +121,7 @@ describe('the page on which a person with a second factor proves to be there', (
     }
     expect((await ir('/cuenta/presencia', { volver: VOLVER })).destino).toBe(entorno.url + PAGINA)
     expect(await findPendingCorreo(entorno, 'codigo', ana.correo)).toBeUndefined()
-    const { codigo: porCorreo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo: porCorreo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const Cookie = `${ana.cookie}; ${entrada}`
     const mal = await ir('/cuenta/presencia/codigo', { codigo: porCorreo!, volver: VOLVER }, { Cookie })
     expect([mal.status, mal.texto]).toEqual([401, expect.stringContaining('Espere el siguiente de su app')])
@@ -136,7 +136,7 @@ describe('the page on which a person with a second factor proves to be there', (
       await createTestPersona(entorno, { conApp: false }),
       await createTestPersona(entorno, { conApp: false }),
     ]
-    const [sola, conCodigos] = [await agregarPasskey(entorno, ana), await agregarPasskey(entorno, bea)]
+    const [sola, conCodigos] = [await addPasskey(entorno, ana), await addPasskey(entorno, bea)]
     const [codigo = ''] = await makeRecoveryCodes(conCodigos)
     entorno.advance(5 * MINUTE_MS + 1)
     const { texto } = await createScriptlessBrowser(entorno, sola.cookie).visit(PAGINA)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../durations.ts'
 import { hasta } from '../factories.ts'
 import {
-  agregarPasskey,
+  addPasskey,
   PASSKEYS_PATH,
   prepareRegistration,
   signChallenge,
@@ -13,7 +13,7 @@ import {
 } from './authenticator.ts'
 import { createCorreoAddress, createTestPersona, requestFromPage, type TestPersona, toCookieHeader } from './persona.ts'
 
-const { agregar, entorno } = usePasskeys()
+const { agregar, environment: entorno } = usePasskeys()
 const probar = (cookie: string, cuerpo: unknown) =>
   requestFromPage(entorno, cookie, ['POST', `${PASSKEYS_PATH}/presencia`, cuerpo])
 const invitar = ({ request: pedir }: TestPersona) =>
@@ -22,8 +22,8 @@ const invitar = ({ request: pedir }: TestPersona) =>
 describe('a person with a passkey', () => {
   it('proves with it to be there, and needs the proof to add and to remove one', async () => {
     const [ana, otra] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-    const { autenticador, passkey } = await agregarPasskey(entorno, ana)
-    const ajeno = await agregarPasskey(entorno, otra)
+    const { autenticador, passkey } = await addPasskey(entorno, ana)
+    const ajeno = await addPasskey(entorno, otra)
     const empezada = await prepareRegistration(entorno, ana)
     entorno.advance(4 * MINUTE_MS)
     const abierta = await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))

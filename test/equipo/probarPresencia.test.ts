@@ -5,7 +5,7 @@ import { hasta } from '../factories.ts'
 import {
   createCorreoAddress,
   createTestPersona,
-  pedirCodigo,
+  requestCode,
   requestFromPage,
   signInWithCode,
   type TestPersona,
@@ -40,7 +40,7 @@ describe('a session that is older than five minutes', () => {
       expect([ruta, status, dicho.codigo]).toEqual([ruta, 403, 'presencia_requerida'])
     }
     expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
-    const deCorreo = await pedirCodigo(entorno, ana.correo)
+    const deCorreo = await requestCode(entorno, ana.correo)
     expect((await probar(`${ana.cookie}; ${deCorreo.signInCookie}`, deCorreo.codigo)).status).toBe(401)
     const probada = await probar(ana.cookie, ana.app!.codigo())
     expect([probada.status, probada.cuerpo.sesion]).toEqual([200, ana.sesion])
@@ -50,9 +50,9 @@ describe('a session that is older than five minutes', () => {
   it('takes no code by mail of another person, of another browser or a second time', async () => {
     const sinApp = { conApp: false }
     const [ana, otra] = [await createTestPersona(entorno, sinApp), await createTestPersona(entorno, sinApp)]
-    const ajeno = await pedirCodigo(entorno, otra.correo)
-    const propio = await pedirCodigo(entorno, ana.correo)
-    const usado = await pedirCodigo(entorno, ana.correo)
+    const ajeno = await requestCode(entorno, otra.correo)
+    const propio = await requestCode(entorno, ana.correo)
+    const usado = await requestCode(entorno, ana.correo)
     expect((await signInWithCode(entorno, usado.signInCookie, usado.codigo)).status).toBe(201)
     for (const [cookie, codigo] of [
       [`${ana.cookie}; ${ajeno.signInCookie}`, ajeno.codigo],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { useEnvironment } from '../environment.ts'
-import { createCorreoAddress, createTestPersona, pedirCodigo } from './persona.ts'
+import { createCorreoAddress, createTestPersona, requestCode } from './persona.ts'
 
 const entorno = useEnvironment()
 
@@ -50,7 +50,7 @@ it('an address without a membership gets no code', async () => {
   await createTestPersona(entorno)
   const ana = await createTestPersona(entorno, { correo })
   expect((await entorno.operar('DELETE', `/membresias/${ana.membresia}`)).status).toBe(204)
-  expect((await pedirCodigo(entorno, correo)).codigo).toBeUndefined()
+  expect((await requestCode(entorno, correo)).codigo).toBeUndefined()
 })
 
 it('an unknown membership is a 404', async () => {

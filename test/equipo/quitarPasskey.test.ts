@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import {
-  agregarPasskey,
+  addPasskey,
   PASSKEYS_PATH,
   signChallenge,
   signInWithPasskey,
@@ -9,11 +9,11 @@ import {
 } from './authenticator.ts'
 import { createTestPersona } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 
 it('a person removes no passkey of another', async () => {
   const [ana, otra] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-  const { autenticador, passkey } = await agregarPasskey(entorno, ana)
+  const { autenticador, passkey } = await addPasskey(entorno, ana)
   expect(toStatusAndCode(await otra.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual([
     404,
     'passkey_desconocida',

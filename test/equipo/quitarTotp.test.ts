@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { agregarPasskey, PASSKEYS_PATH, toStatusAndCode, usePasskeys } from './authenticator.ts'
-import { createTestPersona, findPendingCorreo, pedirCodigo, SESION, signInWithCode } from './persona.ts'
+import { addPasskey, PASSKEYS_PATH, toStatusAndCode, usePasskeys } from './authenticator.ts'
+import { createTestPersona, findPendingCorreo, requestCode, SESION, signInWithCode } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 const ULTIMO = [409, 'ultimo_segundo_factor']
 
 describe('the last second factor', () => {
   it('cannot be removed by a person of the courier company, neither app nor passkey', async () => {
     const ana = await createTestPersona(entorno)
     expect(toStatusAndCode(await ana.request('DELETE', `${SESION}/totp`))).toEqual(ULTIMO)
-    const { passkey } = await agregarPasskey(entorno, ana)
+    const { passkey } = await addPasskey(entorno, ana)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'quitado' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'removed' })
     expect(toStatusAndCode(await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(ULTIMO)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo).toMatchObject({ totp: null, passkeys: 1 })
@@ -19,7 +19,7 @@ describe('the last second factor', () => {
 
   it('stays also if app and passkey are removed at once', async () => {
     const ana = await createTestPersona(entorno)
-    const { passkey } = await agregarPasskey(entorno, ana)
+    const { passkey } = await addPasskey(entorno, ana)
     const quitadas = await Promise.all([
       ana.request('DELETE', `${SESION}/totp`),
       ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`),
@@ -32,7 +32,7 @@ describe('the last second factor', () => {
     const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'], conApp: true })
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo.obligatorio).toBe(false)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(201)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../durations.ts'
 import { hasta } from '../factories.ts'
 import {
-  agregarPasskey,
+  addPasskey,
   signChallenge,
   signInWithPasskey,
   toStatusAndCode,
@@ -14,7 +14,7 @@ import {
   endSignIn,
   findPendingCorreo,
   makeRecoveryCodes,
-  pedirCodigo,
+  requestCode,
   SESION,
   signInFully,
   signInWithCode,
@@ -22,7 +22,7 @@ import {
   toCookieHeader,
 } from './persona.ts'
 
-const { entorno } = usePasskeys()
+const { environment: entorno } = usePasskeys()
 const rutaDe = (persona: string) => `/operaciones/v1/personas/${persona}/segundo-factor`
 
 const aprobar = ({ request: pedir }: TestPersona, aprobacion: string) =>
@@ -40,16 +40,16 @@ describe('an administrator', () => {
   it('takes all factors and sessions of a person who lost them once another one approves', async () => {
     const [admin, otraAdmin] = await administran(2)
     const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
-    const { autenticador } = await agregarPasskey(entorno, ana)
+    const { autenticador } = await addPasskey(entorno, ana)
     const [recuperacion] = await makeRecoveryCodes(ana)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras)
     const pedida = await admin.request('DELETE', rutaDe(ana.persona))
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
       202,
       { tipo: 'restablecer_segundo_factor', contenido: { persona: ana.persona, alcances: ['ver', 'operar'] } },
     ])
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'por_restablecer' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'resetRequested' })
     expect((await ana.request('GET', SESION)).status).toBe(200)
     const { aprobacion } = pedida.cuerpo
     expect(toStatusAndCode(await aprobar(admin, aprobacion))).toEqual([409, 'aprobacion_propia'])
@@ -60,7 +60,7 @@ describe('an administrator', () => {
     )
     for (const viejo of [ana.app!.codigo(), recuperacion])
       expect((await endSignIn(entorno, aMedias, viejo)).status).toBe(401)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'restablecido' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'reset' })
     const { rows } = await entorno.db.pool.query(
       `select accion, quien, sobre, campos, despues ->> 'pide' as pide from bitacora where despues ->> 'aprobacion' = $1`,
       [aprobacion],
@@ -124,7 +124,7 @@ it('the erasure of a person takes its second factor', async () => {
   await createTestPersona(entorno)
   const ana = await createTestPersona(entorno)
   await makeRecoveryCodes(ana)
-  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
+  const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
   await signInWithCode(entorno, entrada, codigo)
   expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
   const { rows } = await entorno.db.pool.query(

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { captureScreen, hasBrowser, openContext } from '../browser.ts'
 import { useEnvironment } from '../environment.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
-import { origenDe, VIRTUAL_AUTHENTICATOR } from './authenticator.ts'
+import { originOf, VIRTUAL_AUTHENTICATOR } from './authenticator.ts'
 import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 import { createTestApp } from './totp.ts'
 
@@ -45,7 +45,7 @@ async function retratar(pagina: Page, nombre: string) {
 
 /** Asks for a code by mail and types it. */
 async function entrarConCorreo(pagina: Page, correo: string) {
-  await pagina.goto(`${origenDe(entorno)}/entrar`)
+  await pagina.goto(`${originOf(entorno)}/entrar`)
   await pagina.getByLabel('Su correo').fill(correo)
   await boton(pagina, 'Mandar el código').tap()
   await titulo(pagina, 'Escriba el código')

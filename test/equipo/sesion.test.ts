@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { HORA, MINUTE_MS } from '../durations.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { useSesiones } from '../repartidores/sessions.ts'
-import { createTestPersona, pedirCodigo } from './persona.ts'
+import { createTestPersona, requestCode } from './persona.ts'
 
-const { entorno, otroServicio } = useSesiones()
+const { environment, otroServicio } = useSesiones()
 const RUTA = '/operaciones/v1/sesion'
 const operaciones = (ruta: string) => `/operaciones/v1${ruta}`
 
 describe('a session of the courier company', () => {
   it('does what a key with its scopes does, and no more', async () => {
-    const { comercio } = await entorno.nuevoComercio()
-    const ana = await createTestPersona(entorno, { alcances: ['ver'] })
+    const { comercio } = await environment.nuevoComercio()
+    const ana = await createTestPersona(environment, { alcances: ['ver'] })
     expect((await ana.request('GET', operaciones(`/guias?comercio=${comercio}`))).status).toBe(200)
     const negada = await ana.request('POST', operaciones('/operadores'), { nombre: 'x' })
     expect([negada.status, negada.cuerpo.codigo, negada.cuerpo.mensaje]).toEqual([
@@ -22,23 +22,25 @@ describe('a session of the courier company', () => {
   })
 
   it('is the author of events and of the audit record', async () => {
-    const tienda = await entorno.nuevoComercio()
+    const tienda = await environment.nuevoComercio()
     const { guia } = await tienda.api.guias.crear(buildGuia())
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     const evento = await ana.request('POST', operaciones(`/guias/${guia}/eventos`), { estado: 'recolectado' })
     expect(evento.status).toBe(201)
     const creado = await ana.request('POST', operaciones('/operadores'), { nombre: 'x' })
-    const { rows } = await entorno.db.pool.query('select quien_tipo, quien, llave from bitacora where sobre = $1', [
+    const { rows } = await environment.db.pool.query('select quien_tipo, quien, llave from bitacora where sobre = $1', [
       creado.cuerpo.operador,
     ])
     expect(rows).toEqual([{ quien_tipo: 'persona', quien: ana.persona, llave: null }])
-    const lineas = entorno.log.map((una) => JSON.parse(una)).filter(({ operacion }) => operacion === 'crearOperador')
+    const lineas = environment.log
+      .map((una) => JSON.parse(una))
+      .filter(({ operacion }) => operacion === 'crearOperador')
     expect(lineas.at(-1)).toMatchObject({ persona: ana.persona })
-    expect(entorno.log.join()).not.toContain(ana.correo)
+    expect(environment.log.join()).not.toContain(ana.correo)
   })
 
   it('is of no use to merchants’ operations, nor beside a key', async () => {
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     const negada = await ana.request('GET', '/api/v1/guias')
     expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
     const ambas = await ana.request('GET', operaciones('/guias'), undefined, { llave: 'guia_oper_x' })
@@ -46,10 +48,10 @@ describe('a session of the courier company', () => {
   })
 
   it('lasts 12 hours', async () => {
-    const ana = await createTestPersona(entorno)
-    entorno.advance(12 * HORA - MINUTE_MS)
+    const ana = await createTestPersona(environment)
+    environment.advance(12 * HORA - MINUTE_MS)
     expect((await ana.request('GET', RUTA)).status).toBe(200)
-    entorno.advance(MINUTE_MS + 1)
+    environment.advance(MINUTE_MS + 1)
     const { status, cuerpo } = await ana.request('GET', RUTA)
     expect([status, cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
   })
@@ -57,10 +59,10 @@ describe('a session of the courier company', () => {
 
 describe('a session of a merchant', () => {
   it('sees that merchant’s guides alone, in the mode that it chose', async () => {
-    const [suya, ajena] = [await entorno.nuevoComercio('test'), await entorno.nuevoComercio('test')]
+    const [suya, ajena] = [await environment.nuevoComercio('test'), await environment.nuevoComercio('test')]
     const propia = (await suya.api.guias.crear(buildGuia())).guia
     const otra = (await ajena.api.guias.crear(buildGuia())).guia
-    const ana = await createTestPersona(entorno, { comercio: suya.comercio, alcances: ['despacho'] })
+    const ana = await createTestPersona(environment, { comercio: suya.comercio, alcances: ['despacho'] })
     const lista = async () =>
       (await ana.request('GET', '/api/v1/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia)
     expect(await lista()).toEqual([])
@@ -81,8 +83,8 @@ describe('a session of a merchant', () => {
     ['cobros', { guias: 403, webhooks: 403, bitacora: 403 }],
     ['lectura', { guias: 403, webhooks: 403, bitacora: 403 }],
   ])('with «%s» does what its scopes allow', async (alcance, { guias, webhooks, bitacora }) => {
-    const { comercio, id } = await entorno.nuevoComercio()
-    const ana = await createTestPersona(entorno, { comercio, alcances: [alcance] })
+    const { comercio, id } = await environment.nuevoComercio()
+    const ana = await createTestPersona(environment, { comercio, alcances: [alcance] })
     expect((await ana.request('GET', '/api/v1/guias')).status).toBe(200)
     expect((await ana.request('POST', '/api/v1/guias', buildGuia())).status).toBe(guias)
     const webhook = await ana.request('POST', '/api/v1/webhooks', { url: 'https://ejemplo.com/x' })
@@ -91,7 +93,7 @@ describe('a session of a merchant', () => {
     else expect([201, 422]).toContain(webhook.status)
     expect((await ana.request('GET', '/api/v1/bitacora')).status).toBe(bitacora)
     await hasta(async () => {
-      const { rows } = await entorno.db.pool.query(
+      const { rows } = await environment.db.pool.query(
         `select quien from bitacora where comercio_id = $1 and accion = 'aceptarInvitacion'`,
         [id],
       )
@@ -103,15 +105,15 @@ describe('a session of a merchant', () => {
 describe('another process', () => {
   it('refuses within a second what was ended here', async () => {
     const { url } = await otroServicio()
-    await createTestPersona(entorno)
-    const [ana, bea, eva, luz] = await Promise.all(Array.from({ length: 4 }, () => createTestPersona(entorno)))
+    await createTestPersona(environment)
+    const [ana, bea, eva, luz] = await Promise.all(Array.from({ length: 4 }, () => createTestPersona(environment)))
     const alla = (cookie: string, ruta = RUTA) => fetch(url + ruta, { headers: { Cookie: cookie } })
     const todas = [ana!, bea!, eva!]
     for (const { cookie } of [...todas, luz!]) expect((await alla(cookie)).status).toBe(200)
     await ana!.request('DELETE', RUTA)
-    await entorno.operar('DELETE', `/membresias/${bea!.membresia}`)
-    await entorno.operar('DELETE', `/personas/${eva!.persona}`)
-    await entorno.operar('PATCH', `/membresias/${luz!.membresia}`, { alcances: ['operar'] })
+    await environment.operar('DELETE', `/membresias/${bea!.membresia}`)
+    await environment.operar('DELETE', `/personas/${eva!.persona}`)
+    await environment.operar('PATCH', `/membresias/${luz!.membresia}`, { alcances: ['operar'] })
     const fin = performance.now()
     await hasta(async () => {
       const estados = await Promise.all(todas.map(async ({ cookie }) => (await alla(cookie)).status))
@@ -123,7 +125,7 @@ describe('another process', () => {
 
   it('names its cookies for https alone', async () => {
     const { url } = await otroServicio({ PUBLIC_URL: 'https://guias.ejemplo.com', WEBHOOKS_LOOPBACK: '0' })
-    const ana = await createTestPersona(entorno)
+    const ana = await createTestPersona(environment)
     const respuesta = await fetch(`${url}${RUTA}/codigo`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Origin: 'https://guias.ejemplo.com' },
@@ -140,9 +142,9 @@ describe('another process', () => {
 })
 
 it('keeps no token, code or link in the database', async () => {
-  const ana = await createTestPersona(entorno)
-  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
-  const { rows } = await entorno.db.pool.query(
+  const ana = await createTestPersona(environment)
+  const { codigo, signInCookie: entrada } = await requestCode(environment, ana.correo)
+  const { rows } = await environment.db.pool.query(
     `select (select json_agg(s) from sesion_persona s) s, (select json_agg(c) from codigo_de_entrada c) c,
        (select json_agg(i) from invitacion i) i, (select json_agg(m) from correo m) m, (select json_agg(b) from bitacora b) b`,
   )

@@ -6,17 +6,17 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 export const PASO = 30_000
 
 const bytesDe = (texto: string) => {
-  const bits = [...texto].map((letra) => BASE32.indexOf(letra).toString(2).padStart(5, '0')).join('')
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((octeto) => Number.parseInt(octeto, 2)))
+  const bits = [...texto].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2)))
 }
 
 /** The code of a time step, as RFC 6238 and RFC 4226 compute it. */
 export function computeStepCode(secreto: string, paso: number): string {
   const contador = Buffer.alloc(8)
   contador.writeBigUInt64BE(BigInt(paso))
-  const suma = createHmac('sha1', bytesDe(secreto)).update(contador).digest()
-  const desde = suma.at(-1)! & 0xf
-  return String((suma.readUInt32BE(desde) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+  const hmac = createHmac('sha1', bytesDe(secreto)).update(contador).digest()
+  const desde = hmac.at(-1)! & 0xf
+  return String((hmac.readUInt32BE(desde) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
 
 /** An app that gives codes, by the service's clock. It gives no code twice. */
@@ -25,18 +25,18 @@ export interface TestApp {
   /** The next code that was not given: the one of now or of the next step. */
   codigo(): string
   /** The code of this many steps from now. */
-  de(pasos: number): string
+  de(steps: number): string
 }
 
-export function createTestApp(entorno: Pick<TestEnvironment, 'clock'>, secreto: string): TestApp {
+export function createTestApp(environment: Pick<TestEnvironment, 'clock'>, secreto: string): TestApp {
   let lastStep = 0
-  const ahora = () => Math.floor(entorno.clock().getTime() / PASO)
+  const ahora = () => Math.floor(environment.clock().getTime() / PASO)
   return {
     secreto,
     codigo() {
       lastStep = Math.max(ahora(), lastStep + 1)
       return computeStepCode(secreto, lastStep)
     },
-    de: (pasos) => computeStepCode(secreto, ahora() + pasos),
+    de: (steps) => computeStepCode(secreto, ahora() + steps),
   }
 }

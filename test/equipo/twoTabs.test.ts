@@ -9,7 +9,7 @@ const entorno = useEnvironment()
 describe('two tabs of one browser', () => {
   it('sign in with the later code alone, once, and end no session of the other', async () => {
     const ana = await createComercioPersona(entorno)
-    const { visit: ir, guardadas } = createScriptlessBrowser(entorno)
+    const { visit: ir, cookies: guardadas } = createScriptlessBrowser(entorno)
     const pedir = async () => {
       await ir('/entrar', { correo: ana.correo })
       return (await findPendingCorreo(entorno, 'codigo', ana.correo)).codigo as string

@@ -3,23 +3,23 @@ import { toCookieHeader } from './persona.ts'
 
 /** A browser without a program: it keeps cookies, follows redirects and sends forms. */
 export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, cookie = '') {
-  const guardadas = new Map<string, string>()
-  if (cookie) guardadas.set(...(cookie.split('=') as [string, string]))
+  const cookies = new Map<string, string>()
+  if (cookie) cookies.set(...(cookie.split('=') as [string, string]))
   const visit = async (
     ruta: string,
     campos?: Record<string, string> | [string, string][],
     cabeceras: Record<string, string> = {},
   ) => {
-    const galleta = [...guardadas].map((par) => par.join('=')).join('; ')
+    const cookieHeader = [...cookies].map((par) => par.join('=')).join('; ')
     const respuesta = await fetch(new URL(ruta, url), {
       redirect: 'manual',
-      headers: { ...(galleta && { Cookie: galleta }), ...(campos && { Origin: url }), ...cabeceras },
+      headers: { ...(cookieHeader && { Cookie: cookieHeader }), ...(campos && { Origin: url }), ...cabeceras },
       ...(campos && { method: 'POST', body: new URLSearchParams(campos) }),
     })
     for (const pair of toCookieHeader(respuesta.headers).split('; ').filter(Boolean)) {
       const [nombre = '', valor = ''] = pair.split('=')
-      if (valor === '') guardadas.delete(nombre)
-      else guardadas.set(nombre, valor)
+      if (valor === '') cookies.delete(nombre)
+      else cookies.set(nombre, valor)
     }
     const a = respuesta.headers.get('location')
     const { status, headers } = respuesta
@@ -32,5 +32,5 @@ export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, c
       cabeceras: headers,
     }
   }
-  return { visit, guardadas }
+  return { visit, cookies }
 }

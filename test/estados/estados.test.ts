@@ -10,7 +10,7 @@ import {
   siguientes,
 } from '../../server/domain/estados/estados.ts'
 import type { Estado, EstadoDeUbicacion } from '../../server/generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
+import { LOCATION_STATE_MACHINE, MOTIVOS, STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 
 const { schemas } = readDocument().components
 const ESTADOS = schemas.Estado!.enum as Estado[]
@@ -18,7 +18,7 @@ const UBICACIONES = schemas.EstadoDeUbicacion!.enum as EstadoDeUbicacion[]
 
 describe('the state machine of the contract', () => {
   it('is the one that was decided', () => {
-    expect(MAQUINA_DE_ESTADOS.transiciones).toMatchInlineSnapshot(`
+    expect(STATE_MACHINE.transiciones).toMatchInlineSnapshot(`
       {
         "aceptado": [
           "recolectado",
@@ -74,8 +74,8 @@ describe('the state machine of the contract', () => {
 
   it('is closed: it speaks of every state, of no other, and finals lead nowhere', () => {
     for (const [maquina, estados] of [
-      [MAQUINA_DE_ESTADOS, ESTADOS],
-      [MAQUINA_DE_UBICACION, UBICACIONES],
+      [STATE_MACHINE, ESTADOS],
+      [LOCATION_STATE_MACHINE, UBICACIONES],
     ] as const) {
       expect(Object.keys(maquina.transiciones).sort()).toEqual([...estados].sort())
       for (const destinos of Object.values(maquina.transiciones))
@@ -109,7 +109,7 @@ describe('the state machine of the contract', () => {
       fc.property(fc.array(fc.constantFrom(...ESTADOS), { maxLength: 30 }), (pedidos) => {
         let estado: Estado = 'aceptado'
         for (const pedido of pedidos) {
-          const legal: boolean = (MAQUINA_DE_ESTADOS.transiciones[estado] as readonly Estado[]).includes(pedido)
+          const legal: boolean = (STATE_MACHINE.transiciones[estado] as readonly Estado[]).includes(pedido)
           let paso = true
           try {
             if (pedido === 'cancelado') requireCancellable(estado)

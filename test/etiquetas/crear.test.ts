@@ -20,9 +20,9 @@ describe('POST /api/v1/etiquetas', () => {
     expect(url.length).toBeLessThan(2_048)
     const { status, cabeceras, pdf } = await downloadEtiquetas(url)
     expect([status, cabeceras.get('content-disposition')]).toEqual([200, 'inline; filename="etiquetas-100.pdf"'])
-    const { paginas, contenidos } = leerPdf(pdf)
-    expect(paginas).toBe(100)
-    expect(contenidos.map((contenido) => readBarcode(readDrawnWidths(contenido)))).toEqual(codigos)
+    const { pageCount, contents } = leerPdf(pdf)
+    expect(pageCount).toBe(100)
+    expect(contents.map((contenido) => readBarcode(readDrawnWidths(contenido)))).toEqual(codigos)
   })
 
   it('takes codes as people type them', async () => {
@@ -30,7 +30,7 @@ describe('POST /api/v1/etiquetas', () => {
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
     const { guias, url } = await etiquetasComercio.api.guias.etiquetas([otra, tecleada])
     expect(guias).toEqual([otra, guia])
-    expect(leerPdf((await downloadEtiquetas(url)).pdf).paginas).toBe(2)
+    expect(leerPdf((await downloadEtiquetas(url)).pdf).pageCount).toBe(2)
   })
 
   it('names each position that can’t be, and does nothing by halves', async () => {

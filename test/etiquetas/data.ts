@@ -33,47 +33,47 @@ export const datos = (cambios: Partial<EtiquetaData> = {}): EtiquetaData => ({
   ...cambios,
 })
 
-type Textos = (maxLength: number) => fc.Arbitrary<string>
+type TextGenerator = (maxLength: number) => fc.Arbitrary<string>
 /** Texts in Latin letters, up to a length. */
-export const latinText: Textos = (maxLength) =>
+export const latinText: TextGenerator = (maxLength) =>
   fc.oneof(
     fc.string({ unit: fc.constantFrom(...'aeiouñáéíMWilrst 0123-,.'), maxLength }),
     fc.constantFrom('', ' ', 'W'.repeat(maxLength)),
   )
 /** Texts of any characters, up to a length. */
-export const oddText: Textos = (maxLength) =>
+export const oddText: TextGenerator = (maxLength) =>
   fc.oneof(
     fc.string({ unit: 'binary', maxLength }),
     fc.string({ unit: 'grapheme', maxLength }),
     fc.string({ unit: fc.constantFrom('W', 'ñ', ' ', '字', 'ب', 'ש', '👩‍🚀', '\u0301', '\u200f', '\n'), maxLength }),
   )
-const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
-const grados = fc.double({ min: -180, max: 180, noNaN: true })
+const orNull = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
+const degrees = fc.double({ min: -180, max: 180, noNaN: true })
 /** Data of any label, with texts of one kind. */
-export const anyLabel = (texto: Textos): fc.Arbitrary<EtiquetaData> =>
+export const anyLabel = (texto: TextGenerator): fc.Arbitrary<EtiquetaData> =>
   fc.record({
     comercio: texto(120),
     modo: fc.constantFrom('live', 'test'),
     guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
-    external_ref: quiza(texto(128)),
+    external_ref: orNull(texto(128)),
     creado_en: fc.oneof(fc.constant('2026-11-12T15:12:00.000Z'), texto(20)),
     url_rastreo: fc.oneof(fc.webUrl(), texto(3000)),
     recogida: fc.record({
-      nombre: quiza(texto(120)),
-      lat: quiza(grados),
-      lng: quiza(grados),
-      direccion: quiza(texto(300)),
-      contacto: quiza(texto(120)),
-      telefono: quiza(texto(16)),
-      indicaciones: quiza(texto(500)),
+      nombre: orNull(texto(120)),
+      lat: orNull(degrees),
+      lng: orNull(degrees),
+      direccion: orNull(texto(300)),
+      contacto: orNull(texto(120)),
+      telefono: orNull(texto(16)),
+      indicaciones: orNull(texto(500)),
     }),
     destinatario: fc.record({
-      nombre: quiza(texto(120)),
+      nombre: orNull(texto(120)),
       telefono: texto(40),
       departamento: texto(100),
       municipio: texto(100),
-      direccion: quiza(texto(300)),
-      indicaciones: quiza(texto(500)),
+      direccion: orNull(texto(300)),
+      indicaciones: orNull(texto(500)),
     }),
-    contenido: quiza(texto(300)),
+    contenido: orNull(texto(300)),
   })

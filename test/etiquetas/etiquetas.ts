@@ -22,10 +22,10 @@ export const createGuiaForEtiqueta = async (cambios: Partial<GuiaIndividual> = {
   (await de.api.guias.crear(buildGuia(cambios))).guia
 
 export function useEtiquetas() {
-  const entorno = useEnvironment({}, () => ({ BRAND_NAME: 'Envíos del Altiplano' }))
+  const environment = useEnvironment({}, () => ({ BRAND_NAME: 'Envíos del Altiplano' }))
   beforeAll(async () => {
-    etiquetasComercio = await entorno.nuevoComercio()
+    etiquetasComercio = await environment.nuevoComercio()
     guia = await createGuiaForEtiqueta()
   })
-  return entorno
+  return environment
 }

@@ -34,8 +34,8 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       vary: 'Accept',
       ratelimit: expect.stringContaining('"documentos"'),
     })
-    const { texto, contenidos } = leerPdf(bytes)
-    expect([texto.includes('María José Ajú'), readBarcode(readDrawnWidths(contenidos[0]!))]).toEqual([true, codigo])
+    const { texto, contents } = leerPdf(bytes)
+    expect([texto.includes('María José Ajú'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([true, codigo])
     const { url } = await etiquetasComercio.api.guias.etiqueta(codigo)
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true)
   })

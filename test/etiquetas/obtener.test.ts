@@ -12,7 +12,7 @@ import {
   guia,
   useEtiquetas,
 } from './etiquetas.ts'
-import { leerQr, readBarcode, readDrawnQr, readDrawnWidths } from './readers.ts'
+import { readBarcode, readDrawnQr, readDrawnWidths, readQr } from './readers.ts'
 
 const entorno = useEtiquetas()
 
@@ -42,8 +42,8 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'cross-origin-resource-policy': 'cross-origin',
       'referrer-policy': 'no-referrer',
     })
-    const { paginas, texto, measurement: medida, contenidos } = leerPdf(pdf)
-    expect(paginas).toBe(1)
+    const { pageCount, texto, measurement: medida, contents } = leerPdf(pdf)
+    expect(pageCount).toBe(1)
     expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
     for (const dicho of [
       'Envíos del Altiplano',
@@ -61,8 +61,8 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       codigo.replace(/(.{4})(?=.)/g, '$1-'),
     ])
       expect(texto).toContain(dicho)
-    expect(readBarcode(readDrawnWidths(contenidos[0]!))).toBe(codigo)
-    const rastreo = leerQr(readDrawnQr(contenidos[0]!))
+    expect(readBarcode(readDrawnWidths(contents[0]!))).toBe(codigo)
+    const rastreo = readQr(readDrawnQr(contents[0]!))
     expect(rastreo).toBe(`${entorno.url}/r/${codigo}`)
     const pagina = await fetch(rastreo)
     expect([pagina.status, await pagina.text()]).toEqual([200, expect.stringContaining(codigo.slice(0, 4))])
@@ -103,10 +103,10 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       { destinatario: 'W'.repeat(120), direccion: `${'Calle larga '.repeat(20)}fin`, external_ref: 'R'.repeat(128) },
       real,
     )
-    const { texto, contenidos, paginas } = leerPdf(
+    const { texto, contents, pageCount } = leerPdf(
       (await downloadEtiquetas((await real.api.guias.etiqueta(codigo)).url)).pdf,
     )
-    expect([paginas, texto.includes('PRUEBA'), readBarcode(readDrawnWidths(contenidos[0]!))]).toEqual([
+    expect([pageCount, texto.includes('PRUEBA'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([
       1,
       false,
       codigo,

@@ -12,13 +12,13 @@ import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
 import { leerPdf } from '../pruebasEntrega/readPdf.ts'
 import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './data.ts'
-import { findBars, leerQr, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr } from './readers.ts'
+import { findBars, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr, readQr } from './readers.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 test('a label of 10 × 15 cm with everything that a courier needs', async () => {
-  const { texto, measurement: medida, paginas } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
-  expect(paginas).toBe(1)
+  const { texto, measurement: medida, pageCount } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
+  expect(pageCount).toBe(1)
   expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
   for (const dicho of [
     'Envíos del Altiplano',
@@ -69,7 +69,7 @@ test('names and addresses in other scripts are in Latin letters, with a mark and
 })
 
 test('the bars that are drawn read as the code, with their quiet zones on the page', async () => {
-  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })])).contenidos
+  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })])).contents
   const anchos = measureWidths(contenido!)
   const dibujadas = findBars(contenido!)
   expect(readBarcode(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
@@ -92,13 +92,13 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
   const guias = ['7K3M9QX2A1B4', '2Q9ZT4C7XK0Y', '000000000000', 'ABCDEFGHJKMN', 'ZZZZZZZZZZZZ']
   const etiquetas = guias.map((guia, i) => datos({ guia, modo: i === 1 ? 'test' : 'live', external_ref: `P-${i}` }))
   const {
-    paginas,
+    pageCount,
     measurement: medida,
-    contenidos,
+    contents,
     texto,
   } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas, 'carta'))
-  expect([paginas, medida]).toEqual([2, [8.5 * 72, 11 * 72]])
-  const hojas = contenidos.map(etiquetasDeHoja)
+  expect([pageCount, medida]).toEqual([2, [8.5 * 72, 11 * 72]])
+  const hojas = contents.map(etiquetasDeHoja)
   expect(hojas.map((hoja) => hoja.map(({ guia }) => guia))).toEqual([guias.slice(0, 4), guias.slice(4)])
   for (const [i, { x, y, scale: escala, dibujada }] of hojas.flat().entries()) {
     const [izquierda, arriba] = [[0.5, 4.5][i % 2]! * 72, [0.5, 5.5][(i % 4) >> 1]! * 72]
@@ -107,7 +107,7 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
     expect(x + 283.46 * escala).toBeLessThanOrEqual(izquierda + 3.5 * 72)
     expect(y + 425.2 * escala).toBeLessThanOrEqual(arriba + 5 * 72)
     expect((MODULE_POINTS * escala * 600) / 72).toBeCloseTo(10, 2)
-    expect(leerQr(readDrawnQr(dibujada))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
+    expect(readQr(readDrawnQr(dibujada))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
   }
   for (const dicho of ['P-0', 'P-4', 'Tel. 3148 1676', 'Antigua Guatemala']) expect(texto).toContain(dicho)
   expect(texto.match(/PRUEBA/g)).toHaveLength(2)
@@ -115,8 +115,8 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
 
 test('the QR that is drawn reads as the tracking address', async () => {
   const url = 'https://guias.example.gt/rastreo/7K3M9QX2A1B4'
-  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).contenidos
-  expect(leerQr(readDrawnQr(contenido!))).toBe(url)
+  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).contents
+  expect(readQr(readDrawnQr(contenido!))).toBe(url)
 })
 
 test('every code reads back', () => {
@@ -138,7 +138,7 @@ test('every code reads back', () => {
   })
   fc.assert(
     fc.property(url, (resto) => {
-      expect(leerQr(qrOf(`https://${resto}`)!)).toBe(`https://${resto}`)
+      expect(readQr(qrOf(`https://${resto}`)!)).toBe(`https://${resto}`)
     }),
     { numRuns: 60 },
   )
@@ -162,7 +162,7 @@ test(
     const pdf = await renderEtiquetas(BRAND_WITHOUT_LOGO, cien)
     expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
     expect(pdf.length).toBeLessThan(1e6)
-    expect(leerPdf(pdf).paginas).toBe(100)
+    expect(leerPdf(pdf).pageCount).toBe(100)
     expect(sha256(await renderEtiquetas(BRAND_WITHOUT_LOGO, cien))).toBe(sha256(pdf))
     const costo = async (cuantas: number) => {
       const veces: number[] = []
@@ -219,8 +219,8 @@ const dentro = (numRuns: number) =>
     fc.asyncProperty(
       fc.array(fc.oneof(anyLabel(latinText), anyLabel(oddText)), { minLength: 1, maxLength: 2 }),
       async (etiquetas) => {
-        const { paginas, chunks: trozos } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
-        expect(paginas).toBe(etiquetas.length)
+        const { pageCount, chunks: trozos } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
+        expect(pageCount).toBe(etiquetas.length)
         for (const { texto, x, y } of trozos) {
           if (texto === 'PRUEBA') continue
           // Marks of some scripts stand before their letters, into the margin.

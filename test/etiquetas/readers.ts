@@ -1,35 +1,35 @@
 import type { QrMatrix } from '../../server/platform/pdf/barcodes.ts'
 
 /** Widths of bars and spaces of each symbol of Code 128 (ISO/IEC 15417), 0 to 105; the stop pattern has seven. */
-const PATRONES =
+const CODE128_PATTERNS =
   '212222 222122 222221 121223 121322 131222 122213 122312 132212 221213 221312 231212 112232 122132 122231 113222 123122 123221 223211 221132 221231 213212 223112 312131 311222 321122 321221 312212 322112 322211 212123 212321 232121 111323 131123 131321 112313 132113 132311 211313 231113 231311 112133 112331 132131 113123 113321 133121 313121 211331 231131 213113 213311 213131 311123 311321 331121 312113 312311 332111 314111 221411 431111 111224 111422 121124 121421 141122 141221 112214 112412 122114 122411 142112 142211 241211 221114 413111 241112 134111 111242 121142 121241 114212 124112 124211 411212 421112 421211 212141 214121 412121 111143 111341 131141 114113 114311 411113 411311 113141 114131 311141 411131 211412 211214 211232'.split(
     ' ',
   )
-const PARADA = '2331112'
+const STOP_PATTERN = '2331112'
 
 /** A reader of Code 128 as a scanner does it: start, check character, stop. @throws if any is wrong */
-export function readBarcode(anchos: number[]): string {
-  const widthDigits = anchos.join('')
-  if (!widthDigits.endsWith(PARADA)) throw new Error('no stop pattern')
-  const valores = (widthDigits.slice(0, -7).match(/.{6}/g) ?? []).map((pattern) => PATRONES.indexOf(pattern))
-  const verificador = valores.pop()
-  const [inicio = -1, ...cuerpo] = valores
-  const suma = cuerpo.reduce((total, valor, i) => total + valor * (i + 1), inicio)
-  if (inicio < 103 || valores.includes(-1) || suma % 103 !== verificador) throw new Error('unreadable')
-  let juego = 'ABC'[inicio - 103]!
+export function readBarcode(widths: number[]): string {
+  const widthDigits = widths.join('')
+  if (!widthDigits.endsWith(STOP_PATTERN)) throw new Error('no stop pattern')
+  const valores = (widthDigits.slice(0, -7).match(/.{6}/g) ?? []).map((pattern) => CODE128_PATTERNS.indexOf(pattern))
+  const checkCharacter = valores.pop()
+  const [startCode = -1, ...cuerpo] = valores
+  const checksum = cuerpo.reduce((total, valor, i) => total + valor * (i + 1), startCode)
+  if (startCode < 103 || valores.includes(-1) || checksum % 103 !== checkCharacter) throw new Error('unreadable')
+  let codeSet = 'ABC'[startCode - 103]!
   let texto = ''
   for (const valor of cuerpo) {
-    if (valor === 99 && juego !== 'C') juego = 'C'
-    else if (valor === 100 && juego !== 'B') juego = 'B'
-    else if (valor === 101 && juego !== 'A') juego = 'A'
-    else if (juego === 'C') texto += String(valor).padStart(2, '0')
+    if (valor === 99 && codeSet !== 'C') codeSet = 'C'
+    else if (valor === 100 && codeSet !== 'B') codeSet = 'B'
+    else if (valor === 101 && codeSet !== 'A') codeSet = 'A'
+    else if (codeSet === 'C') texto += String(valor).padStart(2, '0')
     else texto += String.fromCharCode(valor + 32)
   }
   return texto
 }
 
 /** Data codewords of each block, by version (1 to 6) and level: bwip-js raises the level when the symbol has room for it. */
-const BLOQUES = {
+const BLOCK_SIZES = {
   L: [[19], [34], [55], [80], [108], [68, 68]],
   M: [[16], [28], [44], [32, 32], [43, 43], [27, 27, 27, 27]],
   Q: [[13], [22], [17, 17], [24, 24], [15, 15, 16, 16], [19, 19, 19, 19]],
@@ -47,13 +47,13 @@ const MASKS = [
 ]
 
 /** A reader of small QR codes (ISO/IEC 18004: versions 1 to 6) that corrects nothing: the symbol must be perfect. */
-export function leerQr({ side: n, modules: modulos }: QrMatrix): string {
-  const en = (f: number, c: number) => modulos[f * n + c]!
+export function readQr({ side: n, modules }: QrMatrix): string {
+  const en = (f: number, c: number) => modules[f * n + c]!
   const version = (n - 17) / 4
   // Level and mask: the first five bits of the format information beside the upper left finder, masked with 10101.
-  const nivel = (['M', 'L', 'H', 'Q'] as const)[((en(8, 0) << 1) | en(8, 1)) ^ 0b10]!
-  const bloques = BLOQUES[nivel][version - 1]
-  if (!bloques) throw new Error(`version ${version}`)
+  const level = (['M', 'L', 'H', 'Q'] as const)[((en(8, 0) << 1) | en(8, 1)) ^ 0b10]!
+  const blockSizes = BLOCK_SIZES[level][version - 1]
+  if (!blockSizes) throw new Error(`version ${version}`)
   const mask = MASKS[((en(8, 2) << 2) | (en(8, 3) << 1) | en(8, 4)) ^ 0b101]!
   const fijo = (f: number, c: number) =>
     (f < 9 && (c < 9 || c >= n - 8)) ||
@@ -62,22 +62,23 @@ export function leerQr({ side: n, modules: modulos }: QrMatrix): string {
     c === 6 ||
     (version > 1 && Math.abs(f - (n - 7)) <= 2 && Math.abs(c - (n - 7)) <= 2)
   const bits: number[] = []
-  let sube = true
-  for (let derecha = n - 1; derecha > 0; derecha -= 2) {
-    if (derecha === 6) derecha--
+  let isUpward = true
+  for (let rightColumn = n - 1; rightColumn > 0; rightColumn -= 2) {
+    if (rightColumn === 6) rightColumn--
     for (let i = 0; i < n; i++) {
-      const f = sube ? n - 1 - i : i
-      for (const c of [derecha, derecha - 1]) if (!fijo(f, c)) bits.push(en(f, c) ^ (mask(f, c) ? 1 : 0))
+      const f = isUpward ? n - 1 - i : i
+      for (const c of [rightColumn, rightColumn - 1]) if (!fijo(f, c)) bits.push(en(f, c) ^ (mask(f, c) ? 1 : 0))
     }
-    sube = !sube
+    isUpward = !isUpward
   }
-  const palabras = Array.from({ length: bits.length >> 3 }, (_, i) =>
+  const codewords = Array.from({ length: bits.length >> 3 }, (_, i) =>
     Number.parseInt(bits.slice(i * 8, i * 8 + 8).join(''), 2),
   )
   // Blocks are interleaved codeword by codeword; the longer ones come last.
-  const datos: number[][] = bloques.map(() => [])
-  for (let i = 0, siguiente = 0; i < Math.max(...bloques); i++) {
-    for (const [bloque, largo] of bloques.entries()) if (i < largo) datos[bloque]!.push(palabras[siguiente++]!)
+  const datos: number[][] = blockSizes.map(() => [])
+  for (let i = 0, siguiente = 0; i < Math.max(...blockSizes); i++) {
+    for (const [blockIndex, largo] of blockSizes.entries())
+      if (i < largo) datos[blockIndex]!.push(codewords[siguiente++]!)
   }
   return leerBytes(datos.flat())
 }
@@ -91,22 +92,22 @@ function leerBytes(datos: number[]): string {
     en += bitCount
     return Number.parseInt(readBits || '0', 2)
   }
-  const ALFANUMERICO = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'
+  const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'
   let texto = ''
   for (let modo = tomar(4); modo !== 0 && en < bits.length; modo = tomar(4)) {
-    let faltan = tomar(modo === 1 ? 10 : modo === 2 ? 9 : 8)
-    while (faltan > 0) {
+    let remaining = tomar(modo === 1 ? 10 : modo === 2 ? 9 : 8)
+    while (remaining > 0) {
       if (modo === 4) {
         texto += String.fromCharCode(tomar(8))
-        faltan--
+        remaining--
       } else if (modo === 1) {
-        const cifras = Math.min(3, faltan)
-        texto += String(tomar([0, 4, 7, 10][cifras]!)).padStart(cifras, '0')
-        faltan -= cifras
+        const digitCount = Math.min(3, remaining)
+        texto += String(tomar([0, 4, 7, 10][digitCount]!)).padStart(digitCount, '0')
+        remaining -= digitCount
       } else {
-        const valor = tomar(faltan > 1 ? 11 : 6)
-        texto += (faltan > 1 ? ALFANUMERICO[Math.floor(valor / 45)]! : '') + ALFANUMERICO[valor % 45]!
-        faltan -= Math.min(2, faltan)
+        const valor = tomar(remaining > 1 ? 11 : 6)
+        texto += (remaining > 1 ? ALPHANUMERIC[Math.floor(valor / 45)]! : '') + ALPHANUMERIC[valor % 45]!
+        remaining -= Math.min(2, remaining)
       }
     }
   }
@@ -114,38 +115,38 @@ function leerBytes(datos: number[]): string {
 }
 
 /** Rectangles of a page, `[x, y, ancho, alto]` in points from the upper left corner. */
-const rectangulos = (contenido: string) =>
+const readRectangles = (contenido: string) =>
   [...contenido.matchAll(/^([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+) re$/gm)].map((r) => r.slice(1, 5).map(Number))
 
 /** Bars of a label: the rectangles that are as high as they are. */
-export const findBars = (contenido: string) => rectangulos(contenido).filter(([, , , alto]) => alto === 56)
+export const findBars = (contenido: string) => readRectangles(contenido).filter(([, , , alto]) => alto === 56)
 export const MODULE_POINTS = (4 / 203) * 72
 
 /** Widths of a label's bars and spaces, in modules. */
 export function measureWidths(contenido: string): number[] {
-  const anchos: number[] = []
-  const dibujadas = findBars(contenido)
-  for (const [i, [x, , ancho]] of dibujadas.entries()) {
-    const antes = dibujadas[i - 1]
-    if (antes) anchos.push((x! - antes[0]! - antes[2]!) / MODULE_POINTS)
-    anchos.push(ancho! / MODULE_POINTS)
+  const widths: number[] = []
+  const bars = findBars(contenido)
+  for (const [i, [x, , ancho]] of bars.entries()) {
+    const antes = bars[i - 1]
+    if (antes) widths.push((x! - antes[0]! - antes[2]!) / MODULE_POINTS)
+    widths.push(ancho! / MODULE_POINTS)
   }
-  return anchos
+  return widths
 }
 export const readDrawnWidths = (contenido: string) => measureWidths(contenido).map(Math.round)
 
 /** The modules of a label's QR. Its side in points is known; the rows' height says how many there are. */
 export function readDrawnQr(contenido: string): QrMatrix {
   const sidePoints = 78
-  const abajo = rectangulos(contenido).filter(([x, y, , alto]) => x! > 190 && y! > 300 && alto! < 5)
-  const modulePoints = Math.min(...abajo.map(([, , , alto]) => alto!))
+  const qrRectangles = readRectangles(contenido).filter(([x, y, , alto]) => x! > 190 && y! > 300 && alto! < 5)
+  const modulePoints = Math.min(...qrRectangles.map(([, , , alto]) => alto!))
   const n = Math.round(sidePoints / modulePoints) - 8
-  const tramos = abajo.filter(([, , , alto]) => Math.abs(alto! - modulePoints) < 0.01)
-  const [x0, y0] = [Math.min(...tramos.map(([x]) => x!)), Math.min(...tramos.map(([, y]) => y!))]
-  const modulos = new Uint8Array(n * n)
-  for (const [x, y, ancho] of tramos) {
+  const moduleRuns = qrRectangles.filter(([, , , alto]) => Math.abs(alto! - modulePoints) < 0.01)
+  const [x0, y0] = [Math.min(...moduleRuns.map(([x]) => x!)), Math.min(...moduleRuns.map(([, y]) => y!))]
+  const modules = new Uint8Array(n * n)
+  for (const [x, y, ancho] of moduleRuns) {
     const [column, row] = [Math.round((x! - x0) / modulePoints), Math.round((y! - y0) / modulePoints)]
-    modulos.fill(1, row * n + column, row * n + column + Math.round(ancho! / modulePoints))
+    modules.fill(1, row * n + column, row * n + column + Math.round(ancho! / modulePoints))
   }
-  return { side: n, modules: modulos }
+  return { side: n, modules }
 }

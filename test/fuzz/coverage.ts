@@ -10,10 +10,10 @@ interface Profile {
 }
 
 /** A place in the code: what is known of its module, and a character of it. */
-type Lugar = readonly [vistos: Uint8Array, caracter: number]
+type Lugar = readonly [seenCharacters: Uint8Array, index: number]
 
 /** Which characters of the code under test have run, as V8 counts them; it must begin before that code is loaded. */
-export class Cobertura {
+export class CodeCoverage {
   readonly #sesion = new Session()
   readonly #de: RegExp
   readonly #seenHeartbeats = new Map<string, Uint8Array>()
@@ -29,8 +29,9 @@ export class Cobertura {
   /** How many characters have run so far, of how many. */
   get ratio(): string {
     const allSeen = [...this.#seenHeartbeats.values()]
-    const suma = (de: (vistos: Uint8Array) => number) => allSeen.reduce((total, vistos) => total + de(vistos), 0)
-    return `${suma((vistos) => vistos.filter(Boolean).length)}/${suma(({ length }) => length)}`
+    const sumOver = (de: (seenCharacters: Uint8Array) => number) =>
+      allSeen.reduce((total, seenCharacters) => total + de(seenCharacters), 0)
+    return `${sumOver((seenCharacters) => seenCharacters.filter(Boolean).length)}/${sumOver(({ length }) => length)}`
   }
 
   /** What ran since it was last asked and had never run before: places that {@link record} makes old. */
@@ -38,16 +39,17 @@ export class Cobertura {
     const nuevo: Lugar[] = []
     for (const { url, functions } of this.#request<Profile>('Profiler.takePreciseCoverage').result) {
       if (!this.#de.test(url)) continue
-      const corridos = pintar(functions)
-      const vistos = this.#seenHeartbeats.get(url) ?? new Uint8Array(corridos.length)
-      this.#seenHeartbeats.set(url, vistos)
-      for (let i = 0; i < corridos.length; i++) if (corridos[i] === 1 && vistos[i] === 0) nuevo.push([vistos, i])
+      const ranCharacters = markRanges(functions)
+      const seenCharacters = this.#seenHeartbeats.get(url) ?? new Uint8Array(ranCharacters.length)
+      this.#seenHeartbeats.set(url, seenCharacters)
+      for (let i = 0; i < ranCharacters.length; i++)
+        if (ranCharacters[i] === 1 && seenCharacters[i] === 0) nuevo.push([seenCharacters, i])
     }
     return nuevo
   }
 
-  record(lugares: readonly Lugar[]): void {
-    for (const [vistos, i] of lugares) vistos[i] = 1
+  record(places: readonly Lugar[]): void {
+    for (const [seenCharacters, i] of places) seenCharacters[i] = 1
   }
 
   // An inspector of one's own thread answers before it returns.
@@ -62,9 +64,9 @@ export class Cobertura {
 }
 
 /** Where a script ran. Ranges are told from the outermost to the innermost, and only where their counts differ. */
-function pintar(funciones: Profile['result'][number]['functions']): Uint8Array {
-  const corridos = new Uint8Array(Math.max(...funciones.map(({ ranges }) => ranges[0]!.endOffset)))
-  for (const { startOffset, endOffset, count } of funciones.flatMap(({ ranges }) => ranges))
-    corridos.fill(count > 0 ? 1 : 0, startOffset, endOffset)
-  return corridos
+function markRanges(functions: Profile['result'][number]['functions']): Uint8Array {
+  const ranCharacters = new Uint8Array(Math.max(...functions.map(({ ranges }) => ranges[0]!.endOffset)))
+  for (const { startOffset, endOffset, count } of functions.flatMap(({ ranges }) => ranges))
+    ranCharacters.fill(count > 0 ? 1 : 0, startOffset, endOffset)
+  return ranCharacters
 }

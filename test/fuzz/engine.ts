@@ -1,45 +1,45 @@
 import { Script } from 'node:vm'
-import type { Cobertura } from './coverage.ts'
+import type { CodeCoverage } from './coverage.ts'
 import { mutateInput, type RandomBelow } from './mutate.ts'
 import type { FuzzTarget } from './target.ts'
 
 /** An input that breaks what must hold, made as short as it could be. */
 export interface Finding {
-  entrada: Buffer
+  input: Buffer
   error: Error
 }
 
 /** What feeding one target came to. */
 export interface FuzzRun {
-  entradas: number
+  inputCount: number
   /** How much of the code ran. */
-  cobertura: string
+  coverage: string
   corpus: number
-  hallazgo: Finding | undefined
+  finding: Finding | undefined
 }
 
 /** Milliseconds after which inputs are said to hang: a thousand times what they take. */
-const COLGADO = 20_000
+const HANG_TIMEOUT_MS = 20_000
 /** As many inputs are fed at once: to ask for coverage, or to watch the time, costs more than most of them do. */
-const TANDA = 200
-const CALL = new Script('__alimentar()')
+const BATCH_SIZE = 200
+const CALL = new Script('__feed()')
 
 /** The first of some inputs that fails; one that keeps the thread for too long fails, too, even within a regular expression. */
 async function probar(
-  blanco: FuzzTarget,
+  target: FuzzTarget,
   inputs: readonly Buffer[],
 ): Promise<{ failedIndex: number; error: Error } | undefined> {
   let failedIndex = 0
-  const alimentar = async () => {
+  const feed = async () => {
     for (; failedIndex < inputs.length; failedIndex++) {
-      const running = blanco.probar(inputs[failedIndex]!)
+      const running = target.probar(inputs[failedIndex]!)
       // Without a promise there is no pause, and the time limit holds for all of them.
       if (running) await running
     }
   }
   try {
-    Object.assign(globalThis, { __alimentar: alimentar })
-    await CALL.runInThisContext({ timeout: COLGADO })
+    Object.assign(globalThis, { __feed: feed })
+    await CALL.runInThisContext({ timeout: HANG_TIMEOUT_MS })
     return undefined
   } catch (error) {
     return { failedIndex, error: error instanceof Error ? error : new Error(String(error)) }
@@ -47,54 +47,58 @@ async function probar(
 }
 
 /** Takes away whatever isn't needed for the same kind of failure. */
-async function acortar(blanco: FuzzTarget, input: Buffer, error: Error): Promise<Finding> {
-  let corta = { entrada: input, error }
+async function shortenInput(target: FuzzTarget, input: Buffer, error: Error): Promise<Finding> {
+  let shortest = { input, error }
   for (let largo = input.length >> 1; largo > 0; largo >>= 1) {
-    for (let i = 0; i + largo <= corta.entrada.length; ) {
-      const shortened = Buffer.concat([corta.entrada.subarray(0, i), corta.entrada.subarray(i + largo)])
-      const falla = await probar(blanco, [shortened])
-      if (falla?.error.name === error.name) corta = { entrada: shortened, error: falla.error }
+    for (let i = 0; i + largo <= shortest.input.length; ) {
+      const shortened = Buffer.concat([shortest.input.subarray(0, i), shortest.input.subarray(i + largo)])
+      const falla = await probar(target, [shortened])
+      if (falla?.error.name === error.name) shortest = { input: shortened, error: falla.error }
       else i += largo
     }
   }
-  return corta
+  return shortest
 }
 
 /** Those of some inputs that lead where none before them did. */
-async function filterReaching(blanco: FuzzTarget, cobertura: Cobertura, inputs: readonly Buffer[]): Promise<Buffer[]> {
-  const llegan: Buffer[] = []
+async function filterReaching(
+  target: FuzzTarget,
+  coverage: CodeCoverage,
+  inputs: readonly Buffer[],
+): Promise<Buffer[]> {
+  const reachingInputs: Buffer[] = []
   for (const input of inputs) {
-    await probar(blanco, [input])
-    const newPlaces = cobertura.nuevo()
-    cobertura.record(newPlaces)
-    if (newPlaces.length > 0) llegan.push(input)
+    await probar(target, [input])
+    const newPlaces = coverage.nuevo()
+    coverage.record(newPlaces)
+    if (newPlaces.length > 0) reachingInputs.push(input)
   }
-  return llegan
+  return reachingInputs
 }
 
 /** Feeds mutations of whatever led somewhere new, until something breaks or it is time to stop. */
 export async function runFuzz(
-  blanco: FuzzTarget,
-  cobertura: Cobertura,
-  azar: RandomBelow,
-  sigue: () => boolean,
+  target: FuzzTarget,
+  coverage: CodeCoverage,
+  randomBelow: RandomBelow,
+  shouldContinue: () => boolean,
 ): Promise<FuzzRun> {
-  const corpus: Buffer[] = blanco.semillas.map((semilla) => Buffer.from(semilla as Uint8Array))
+  const corpus: Buffer[] = target.seeds.map((seed) => Buffer.from(seed as Uint8Array))
   let inputCount = 0
-  let tanda: readonly Buffer[] = corpus
+  let batch: readonly Buffer[] = corpus
   do {
-    const falla = await probar(blanco, tanda)
-    inputCount += falla ? falla.failedIndex + 1 : tanda.length
+    const falla = await probar(target, batch)
+    inputCount += falla ? falla.failedIndex + 1 : batch.length
     if (falla) {
-      const hallazgo = await acortar(blanco, tanda[falla.failedIndex]!, falla.error)
-      return { entradas: inputCount, cobertura: cobertura.ratio, corpus: corpus.length, hallazgo }
+      const finding = await shortenInput(target, batch[falla.failedIndex]!, falla.error)
+      return { inputCount, coverage: coverage.ratio, corpus: corpus.length, finding }
     }
-    const nuevo = cobertura.nuevo()
-    if (nuevo.length > 0) corpus.push(...(await filterReaching(blanco, cobertura, tanda)))
+    const nuevo = coverage.nuevo()
+    if (nuevo.length > 0) corpus.push(...(await filterReaching(target, coverage, batch)))
     // What only ran once, since something is remembered, isn't looked for again.
-    cobertura.record(nuevo)
-    const tomar = () => corpus[azar(corpus.length)]!
-    tanda = Array.from({ length: TANDA }, () => mutateInput(tomar(), azar, tomar(), blanco.words))
-  } while (sigue())
-  return { entradas: inputCount, cobertura: cobertura.ratio, corpus: corpus.length, hallazgo: undefined }
+    coverage.record(nuevo)
+    const tomar = () => corpus[randomBelow(corpus.length)]!
+    batch = Array.from({ length: BATCH_SIZE }, () => mutateInput(tomar(), randomBelow, tomar(), target.words))
+  } while (shouldContinue())
+  return { inputCount, coverage: coverage.ratio, corpus: corpus.length, finding: undefined }
 }

@@ -5,70 +5,75 @@ export type RandomBelow = (n: number) => number
 const LARGO = 4_096
 const NOTABLES = [0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x25, 0x2b, 0x2c, 0x2d, 0x2e, 0x30, 0x39, 0x5c, 0x7f, 0x80, 0xff]
 
-type Mutacion = (de: Buffer, azar: RandomBelow, otherInput: Buffer, palabras: readonly string[]) => Buffer
+type Mutation = (de: Buffer, randomBelow: RandomBelow, otherInput: Buffer, words: readonly string[]) => Buffer
 
 const cambiar = (de: Buffer, desde: number, hasta: number, por: Uint8Array) =>
   Buffer.concat([de.subarray(0, desde), por, de.subarray(hasta)])
 
 /** A stretch of an input: mostly short ones. */
-function tramo(de: Uint8Array, azar: RandomBelow): [desde: number, hasta: number] {
-  const desde = azar(de.length + 1)
-  const largo = azar(azar(4) === 0 ? de.length + 1 : 8)
+function drawRange(de: Uint8Array, randomBelow: RandomBelow): [desde: number, hasta: number] {
+  const desde = randomBelow(de.length + 1)
+  const largo = randomBelow(randomBelow(4) === 0 ? de.length + 1 : 8)
   return [desde, Math.min(de.length, desde + largo)]
 }
 
-const MUTACIONES: readonly Mutacion[] = [
-  function bit(de, azar) {
+const MUTATIONS: readonly Mutation[] = [
+  function bit(de, randomBelow) {
     const mutated = Buffer.from(de)
-    const donde = azar(de.length)
-    if (de.length > 0) mutated[donde] = mutated[donde]! ^ (1 << azar(8))
+    const donde = randomBelow(de.length)
+    if (de.length > 0) mutated[donde] = mutated[donde]! ^ (1 << randomBelow(8))
     return mutated
   },
-  function byte(de, azar) {
-    const donde = azar(de.length + 1)
-    const valor = azar(2) === 0 ? NOTABLES[azar(NOTABLES.length)]! : azar(256)
-    return cambiar(de, donde, donde + azar(2), Buffer.of(valor))
+  function byte(de, randomBelow) {
+    const donde = randomBelow(de.length + 1)
+    const valor = randomBelow(2) === 0 ? NOTABLES[randomBelow(NOTABLES.length)]! : randomBelow(256)
+    return cambiar(de, donde, donde + randomBelow(2), Buffer.of(valor))
   },
-  function quitar(de, azar) {
-    return cambiar(de, ...tramo(de, azar), Buffer.alloc(0))
+  function remove(de, randomBelow) {
+    return cambiar(de, ...drawRange(de, randomBelow), Buffer.alloc(0))
   },
-  function repetir(de, azar) {
-    const [desde, hasta] = tramo(de, azar)
+  function repeat(de, randomBelow) {
+    const [desde, hasta] = drawRange(de, randomBelow)
     const parte = de.subarray(desde, hasta)
     return cambiar(
       de,
       hasta,
       hasta,
-      Buffer.concat(Array.from({ length: 1 + azar(azar(8) === 0 ? 40 : 3) }, () => parte)),
+      Buffer.concat(Array.from({ length: 1 + randomBelow(randomBelow(8) === 0 ? 40 : 3) }, () => parte)),
     )
   },
-  function mover(de, azar) {
-    const [desde, hasta] = tramo(de, azar)
+  function move(de, randomBelow) {
+    const [desde, hasta] = drawRange(de, randomBelow)
     const remaining = cambiar(de, desde, hasta, Buffer.alloc(0))
-    const donde = azar(remaining.length + 1)
+    const donde = randomBelow(remaining.length + 1)
     return cambiar(remaining, donde, donde, de.subarray(desde, hasta))
   },
-  function cruzar(de, azar, otherInput) {
-    const [desde, hasta] = tramo(otherInput, azar)
-    return cambiar(de, ...tramo(de, azar), otherInput.subarray(desde, hasta))
+  function crossOver(de, randomBelow, otherInput) {
+    const [desde, hasta] = drawRange(otherInput, randomBelow)
+    return cambiar(de, ...drawRange(de, randomBelow), otherInput.subarray(desde, hasta))
   },
-  function palabra(de, azar, _otherInput, palabras) {
-    const puesta = Buffer.from(palabras[azar(palabras.length)] ?? '')
-    const [desde, hasta] = tramo(de, azar)
-    return cambiar(de, desde, azar(2) === 0 ? desde : hasta, puesta)
+  function insertWord(de, randomBelow, _otherInput, words) {
+    const insertedWord = Buffer.from(words[randomBelow(words.length)] ?? '')
+    const [desde, hasta] = drawRange(de, randomBelow)
+    return cambiar(de, desde, randomBelow(2) === 0 ? desde : hasta, insertedWord)
   },
-  function cifra(de, azar) {
-    const cifras = [...de.keys()].filter((i) => de[i]! >= 0x30 && de[i]! <= 0x39)
+  function replaceDigit(de, randomBelow) {
+    const digitPositions = [...de.keys()].filter((i) => de[i]! >= 0x30 && de[i]! <= 0x39)
     const mutated = Buffer.from(de)
-    if (cifras.length > 0) mutated[cifras[azar(cifras.length)]!] = 0x30 + azar(10)
+    if (digitPositions.length > 0) mutated[digitPositions[randomBelow(digitPositions.length)]!] = 0x30 + randomBelow(10)
     return mutated
   },
 ]
 
 /** An input made of one by a few small changes, some of which take pieces of another one. */
-export function mutateInput(de: Buffer, azar: RandomBelow, otherInput: Buffer, palabras: readonly string[]): Buffer {
+export function mutateInput(
+  de: Buffer,
+  randomBelow: RandomBelow,
+  otherInput: Buffer,
+  words: readonly string[],
+): Buffer {
   let mutated = de
-  for (let veces = 1 + azar(azar(3) === 0 ? 8 : 3); veces > 0; veces--)
-    mutated = MUTACIONES[azar(MUTACIONES.length)]!(mutated, azar, otherInput, palabras).subarray(0, LARGO)
+  for (let remainingChanges = 1 + randomBelow(randomBelow(3) === 0 ? 8 : 3); remainingChanges > 0; remainingChanges--)
+    mutated = MUTATIONS[randomBelow(MUTATIONS.length)]!(mutated, randomBelow, otherInput, words).subarray(0, LARGO)
   return mutated
 }

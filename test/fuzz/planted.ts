@@ -1,8 +1,8 @@
 import type { FuzzTarget } from './target.ts'
 
 /** Breaks on one word alone, which nobody guesses who isn't led to it letter by letter. */
-export const blanco: FuzzTarget = {
-  semillas: ['....'],
+export const target: FuzzTarget = {
+  seeds: ['....'],
   words: [],
   probar(input) {
     if (input[0] !== 0x67) return

@@ -1,7 +1,7 @@
 /** Something that reads what strangers send, and what must hold whatever they send. */
 export interface FuzzTarget {
   /** What mutation begins with. */
-  readonly semillas: readonly (string | Uint8Array)[]
+  readonly seeds: readonly (string | Uint8Array)[]
   /** What mutation puts in. */
   readonly words: readonly string[]
   /** Throws if something doesn't hold that must. */
@@ -9,17 +9,17 @@ export interface FuzzTarget {
 }
 
 /** Throws unless it holds; says what doesn't. */
-export function requireHolds(cierto: unknown, claim: string): asserts cierto {
-  if (!cierto) throw new Error(`doesn't hold: ${claim}`)
+export function requireHolds(condition: unknown, claim: string): asserts condition {
+  if (!condition) throw new Error(`doesn't hold: ${claim}`)
 }
 
 /** What a function gives, or the error of its own class that it throws; any other error goes on. */
 export function catchExpected<T, E extends Error>(
-  hacer: () => T,
+  run: () => T,
   expectedError: abstract new (...args: never[]) => E,
 ): T | E {
   try {
-    return hacer()
+    return run()
   } catch (error) {
     if (error instanceof expectedError) return error
     throw error

@@ -10,15 +10,15 @@ import { MASTER_KEY } from '../environment.ts'
 
 /**
  * Corrects columns of a guide as the service will: in the guide's row, with an event of its own.
- * @param maestra the service's master key, in base64
+ * @param masterKey the service's master key, in base64
  */
 export async function correctColumns(
   { pool }: Pick<Db, 'pool'>,
   guia: string,
   newValues: Partial<Pick<GuiaRow, CorrectableColumn>>,
-  maestra = MASTER_KEY,
+  masterKey = MASTER_KEY,
 ): Promise<void> {
-  const secretos = createSecrets([Buffer.from(maestra, 'base64')])
+  const secretos = createSecrets([Buffer.from(masterKey, 'base64')])
   const { rows } = await pool.query<GuiaRow>('select * from guia where guia = $1', [guia])
   const antes = rows[0]!
   const secuencia = antes.secuencia + 1

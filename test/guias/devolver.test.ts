@@ -6,7 +6,7 @@ import { fallaDeApi } from '../webhooks/webhooks.ts'
 const entorno = useEnvironment()
 const { createGuia: nueva, conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST …/guias/{guia}/devolver', () => {
@@ -58,7 +58,7 @@ describe('POST …/guias/{guia}/devolver', () => {
   })
 
   it('waits for a lost parcel until the parcel is found', async () => {
-    const { api, guia, escanear, leer } = await nueva(undefined, 'recolectado', 'en_transito', 'extraviado')
+    const { api, guia, scan: escanear, leer } = await nueva(undefined, 'recolectado', 'en_transito', 'extraviado')
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
       estado: 'extraviado',
       decision: { estado: 'tomada' },
@@ -68,7 +68,7 @@ describe('POST …/guias/{guia}/devolver', () => {
   })
 
   it('outlives a parcel that gets lost', async () => {
-    const { api, guia, escanear, leer } = await nueva(undefined, 'recolectado')
+    const { api, guia, scan: escanear, leer } = await nueva(undefined, 'recolectado')
     await api.guias.devolver(guia, RAZON)
     await escanear('extraviado')
     expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada' } })

@@ -1,6 +1,6 @@
 import { ErrorApi, type FiltrosDeGuias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { fallida } from '../archivos/images.ts'
+import { createFailedGuia } from '../archivos/images.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { useGuias } from './move.ts'
@@ -70,15 +70,15 @@ describe('the list of guides by decision', () => {
   it('finds each state, alone, together and with other filters', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const pendiente = await fallida(entorno, comercio)
-    const tomada = await fallida(entorno, comercio)
+    const pendiente = await createFailedGuia(entorno, comercio)
+    const tomada = await createFailedGuia(entorno, comercio)
     await api.guias.reintentar(tomada)
-    const aplicada = await fallida(entorno, comercio)
+    const aplicada = await createFailedGuia(entorno, comercio)
     await api.guias.devolver(aplicada, { razon: 'No lo quiere' })
-    const superada = await fallida(entorno, comercio)
+    const superada = await createFailedGuia(entorno, comercio)
     await mover(superada, 'en_ruta')
     await api.guias.crear(buildGuia())
-    await fallida(entorno, await entorno.nuevoComercio())
+    await createFailedGuia(entorno, await entorno.nuevoComercio())
     for (const [estado, guia] of Object.entries({ pendiente, tomada, aplicada, superada }))
       expect(await codigos(comercio, { decision: [estado as 'tomada'] })).toEqual([guia])
     expect(await codigos(comercio, { decision: ['tomada', 'pendiente'] })).toEqual([tomada, pendiente])

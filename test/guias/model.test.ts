@@ -1,7 +1,7 @@
 import type { Estado, GuiaIndividual } from '@guias/sdk'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
@@ -95,7 +95,7 @@ class Avanzar implements Orden {
   async run(modelo: Modelo) {
     const esperada = alguna(modelo, this.i)
     const legales: readonly Estado[] =
-      MAQUINA_DE_ESTADOS.transiciones[esperada.estado as keyof typeof MAQUINA_DE_ESTADOS.transiciones]
+      STATE_MACHINE.transiciones[esperada.estado as keyof typeof STATE_MACHINE.transiciones]
     const { status, cuerpo } = await entorno.operar(
       'POST',
       `/guias/${esperada.guia}/eventos`,
@@ -144,7 +144,7 @@ class Paginar implements Orden {
 }
 
 const indice = fc.nat({ max: 50 })
-const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
+const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
 const ordenes = [
   fc.boolean().map((con) => new Crear(con)),
   indice.map((i) => new Repetir(i)),

@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import type { TestEnvironment } from '../environment.ts'
 import { buildEstadoReport } from '../factories.ts'
 
-export function useGuias(entorno: TestEnvironment) {
+export function useGuias(environment: TestEnvironment) {
   const mover = async (guia: string, ...estados: string[]) => {
     for (const estado of estados) {
-      const { status } = await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+      const { status } = await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
       expect([estado, status]).toEqual([estado, 201])
     }
   }

@@ -7,7 +7,7 @@ import { fallaDeApi } from '../webhooks/webhooks.ts'
 const entorno = useEnvironment()
 const { conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 const UTC_DE_GUATEMALA = -6
 /** Today in Guatemala, by the service's clock. */
 const hoy = () => new Date(entorno.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
@@ -39,7 +39,7 @@ describe('POST …/guias/{guia}/reintentar', () => {
   })
 
   it('without a day takes the first one; the parcel on its way applies the decision, and a later failure opens another', async () => {
-    const { api, guia, leer, escanear } = await conIntento()
+    const { api, guia, leer, scan: escanear } = await conIntento()
     expect((await api.guias.reintentar(guia)).decision).toMatchObject({ fecha: addDays(hoy(), 1), franja: null })
     await escanear('en_bodega')
     expect((await leer()).decision).toMatchObject({ estado: 'tomada' })

@@ -3,11 +3,17 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { newLlave } from '../../server/domain/llaves/llave.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generated/contract/vocabulary.ts'
-import { createDeliveredGuia, createFoto, createGuiaOnRoute, fallida, uploadArchivo } from '../archivos/images.ts'
+import {
+  createDeliveredGuia,
+  createFailedGuia,
+  createFoto,
+  createGuiaOnRoute,
+  uploadArchivo,
+} from '../archivos/images.ts'
 import { whileDatabaseIsClosed } from '../closedDatabase.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 import { isOfPersona, openPersonas, PERSONA_BODIES } from './personas.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
@@ -31,10 +37,10 @@ const conCuerpo = operaciones.filter(
 const enFlujo = operaciones.filter((operacion) => operacion.streamed)
 
 let comercio: Comercio
-let movil: Movil
+let movil: Mobile
 let personas: Awaited<ReturnType<typeof openPersonas>>
 /** Sessions that nobody has looked at: what needs the database only for the session must not find it remembered. */
-const sinUsar = new Map<Operation['id'], Movil>()
+const sinUsar = new Map<Operation['id'], Mobile>()
 /** Of merchants' operations: what needs the database only for the key must not find the key remembered. */
 const llavesSinUsar = new Map<Operation['id'], string>()
 let guia: string
@@ -72,7 +78,7 @@ beforeAll(async () => {
     'devolverGuiaPorOperador',
     'rectificarGuia',
   ] as const)
-    guias[operacion] = await fallida(entorno, comercio)
+    guias[operacion] = await createFailedGuia(entorno, comercio)
   guias.simularAvance = (await comercio.api.guias.crear(buildGuia())).guia
   guias.reenviarSolicitud = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
   const conOtroTelefono = buildGuiaWithoutDestino({ telefono: '+50232000001' })
@@ -119,7 +125,7 @@ const rutaDe = ({ id, path: ruta, parameters: parametros }: Operation) => {
         `${p.name}=${{ guia, departamento: 'GT-SA', tipo: 'foto', 'hub.mode': 'subscribe', 'hub.verify_token': 'acordada', 'hub.challenge': '1158201444' }[p.name] ?? 'x'}`,
     )
   const llena = personas
-    .rellenar(ruta, id)
+    .fillPath(ruta, id)
     .replace('{guia}', guias[id] ?? guia)
     .replace('{comercio}', comercio.comercio)
     .replace('{operador}', id === 'revocarOperador' ? operadorEfimero : operador)
@@ -337,7 +343,7 @@ describe('the machinery answers the same for every operation', () => {
       expect((await pedir('[]')).status).toBe(422)
       expect((await pedir('null')).status).toBe(422)
       // A decision is taken once, and the test before took it.
-      if (operacion.id === 'reintentarGuia') guias.reintentarGuia = await fallida(entorno, comercio)
+      if (operacion.id === 'reintentarGuia') guias.reintentarGuia = await createFailedGuia(entorno, comercio)
       const vacio = await pedirA(operacion)
       if (operacion.bodyRequired)
         expect([vacio.status, vacio.cuerpo.errores]).toEqual([

@@ -4,38 +4,39 @@ import { createTestPersona, requestInvitacionAprobacion, type TestPersona } from
 
 type Id = Operation['id']
 
-export const isOfPersona = ({ security: seguridad }: Operation) => seguridad?.scheme === 'sesionDePersona'
+export const isOfPersona = ({ security }: Operation) => security?.scheme === 'sesionDePersona'
 
 /**
  * The persons of `machinery.test.ts`: one of the courier company with all scopes, one for each operation of sessions,
  * whose session nobody has looked at, and those who are removed.
  */
-export async function openPersonas(entorno: TestEnvironment, conSesion: readonly Operation[]) {
-  const [sharedPersona, eliminable, quitable] = [
-    await createTestPersona(entorno),
-    await createTestPersona(entorno),
-    await createTestPersona(entorno),
+export async function openPersonas(environment: TestEnvironment, conSesion: readonly Operation[]) {
+  const [sharedPersona, personaToDelete, personaToRemove] = [
+    await createTestPersona(environment),
+    await createTestPersona(environment),
+    await createTestPersona(environment),
   ]
   const ownPersonas = new Map<Id, TestPersona>()
-  for (const operacion of conSesion.filter(isOfPersona)) ownPersonas.set(operacion.id, await createTestPersona(entorno))
+  for (const operacion of conSesion.filter(isOfPersona))
+    ownPersonas.set(operacion.id, await createTestPersona(environment))
   const removed: Partial<Record<Id, string>> = {
-    eliminarPersona: eliminable.persona,
-    cerrarSesionesDePersona: quitable.persona,
-    restablecerSegundoFactor: quitable.persona,
+    eliminarPersona: personaToDelete.persona,
+    cerrarSesionesDePersona: personaToRemove.persona,
+    restablecerSegundoFactor: personaToRemove.persona,
   }
   const { aprobacion } = await requestInvitacionAprobacion(sharedPersona)
   const ownPersona = ownPersonas.get('retirarAprobacion')
-  const retirable = ownPersona ? (await requestInvitacionAprobacion(ownPersona)).aprobacion : aprobacion
+  const aprobacionToWithdraw = ownPersona ? (await requestInvitacionAprobacion(ownPersona)).aprobacion : aprobacion
   const de = (id: Id) => ownPersonas.get(id) ?? sharedPersona
   return {
     cookie: (id: Id) => de(id).cookie,
-    rellenar: (ruta: string, id: Id) =>
+    fillPath: (ruta: string, id: Id) =>
       ruta
         .replace('{persona}', removed[id] ?? sharedPersona.persona)
-        .replace('{membresia}', (id === 'quitarMembresia' ? quitable : de(id)).membresia)
+        .replace('{membresia}', (id === 'quitarMembresia' ? personaToRemove : de(id)).membresia)
         .replace('{sesion}', de(id).sesion)
         .replace('{passkey}', 'pas_000000000000')
-        .replace('{aprobacion}', id === 'retirarAprobacion' ? retirable : aprobacion),
+        .replace('{aprobacion}', id === 'retirarAprobacion' ? aprobacionToWithdraw : aprobacion),
     membresiaDe: (id: Id) => de(id).membresia,
   }
 }

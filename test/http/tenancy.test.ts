@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { createDeliveredGuia, fallida } from '../archivos/images.ts'
+import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
@@ -45,9 +45,9 @@ beforeAll(async () => {
   ids.guia = guia.guia
   preguntada = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
   probada = (await createDeliveredGuia(entorno, dueno)).guia
-  porReintentar = await fallida(entorno, dueno)
-  porDevolver = await fallida(entorno, dueno)
-  porDecidir = await fallida(entorno, dueno)
+  porReintentar = await createFailedGuia(entorno, dueno)
+  porDevolver = await createFailedGuia(entorno, dueno)
+  porDecidir = await createFailedGuia(entorno, dueno)
   simulable = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
   ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
@@ -69,7 +69,7 @@ const foto = async () => {
 /** The same, once nothing is under way: what changes from here on is somebody's doing. */
 const quieto = async () => {
   await pedir(`/${ids.webhook}`, { estado: 'pausado' }, 'PATCH')
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   return foto()
 }
 

@@ -23,7 +23,7 @@ const procesos = useProcesses()
 let otro: Service
 let comercio: Comercio
 beforeAll(async () => {
-  entorno.detenerReloj()
+  entorno.freezeClock()
   const variables = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
   const config = readConfig({ ...variables, PORT: '0', WORKERS: '0', MESSAGING: 'buzon' }, process.cwd())
   otro = await startService(config, createLog('silent'), undefined, { clock: entorno.clock, farewellMs: 0 })
@@ -125,7 +125,7 @@ describe('a creation with Idempotency-Key', () => {
       hostname: '127.0.0.1',
       port: `${(red.address() as AddressInfo).port}`,
     })
-    const proceso = procesos.iniciar({
+    const proceso = procesos.startService({
       DATABASE_URL: porLaRed.href,
       MASTER_KEYS: MASTER_KEY,
       DATA_DIR: procesos.nextFolder(),

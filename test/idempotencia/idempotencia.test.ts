@@ -12,7 +12,7 @@ const entorno = useEnvironment({ resolver: async () => [{ address: '8.8.8.8', fa
 const CASOS = createIdempotencyCases(entorno)
 const OPERACIONES = Object.entries(CASOS)
 let comercio: Comercio
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 beforeEach(async () => {
   comercio = await entorno.nuevoComercio()
 })
@@ -41,11 +41,11 @@ describe('an operation that takes Idempotency-Key', () => {
   it.each(OPERACIONES)('%s: does it once, and a repetition has the same answer', async (_, preparar) => {
     const caso = await preparar(comercio)
     const clave = createIdempotencyKey()
-    const antes = await caso.efectos()
+    const antes = await caso.countEffects()
     const una = await primera(caso, clave)
     expect([una.status < 300, repetida(una.cabeceras)]).toEqual([true, null])
-    expect(await caso.efectos()).toBe(antes + 1)
-    await caso.entretanto?.()
+    expect(await caso.countEffects()).toBe(antes + 1)
+    await caso.changeBetween?.()
     const lineas = await filas('select count(*) from bitacora')
     for (let vez = 0; vez < 2; vez++) {
       const otra = await primera(caso, clave)
@@ -53,7 +53,7 @@ describe('an operation that takes Idempotency-Key', () => {
       expect(caso.commonPart(otra.cuerpo)).toEqual(caso.commonPart(una.cuerpo))
       expect(otra.cabeceras.get('location')).toBe(una.cabeceras.get('location'))
     }
-    expect(await caso.efectos()).toBe(antes + 1)
+    expect(await caso.countEffects()).toBe(antes + 1)
     expect(await filas('select count(*) from bitacora')).toEqual(lineas)
   })
 
@@ -71,24 +71,24 @@ describe('an operation that takes Idempotency-Key', () => {
     const caso = await preparar(comercio)
     const clave = createIdempotencyKey()
     await primera(caso, clave)
-    const antes = await caso.efectos()
+    const antes = await caso.countEffects()
     const otra = await primera(caso.other, clave)
     expect(codigoDe(otra)).toEqual(CONFLICTO)
     expect(otra.cuerpo.mensaje).toContain(clave)
-    expect(await caso.efectos()).toBe(antes)
+    expect(await caso.countEffects()).toBe(antes)
     expect((await primera(caso.other, createIdempotencyKey())).status).toBeLessThan(500)
   })
 
   it.each(OPERACIONES)('%s: does it once for equal requests at once', async (_, preparar) => {
     const caso = await preparar(comercio)
     const clave = createIdempotencyKey()
-    const antes = await caso.efectos()
+    const antes = await caso.countEffects()
     const todas = await Promise.all(Array.from({ length: 4 }, () => primera(caso, clave)))
     expect(todas.map(({ status }) => status)).toEqual(Array(4).fill(todas[0]!.status))
     expect(todas[0]!.status).toBeLessThan(300)
     expect(todas.filter(({ cabeceras }) => repetida(cabeceras) === 'true')).toHaveLength(3)
     expect(new Set(todas.map(({ cuerpo }) => JSON.stringify(caso.commonPart(cuerpo)))).size).toBe(1)
-    expect(await caso.efectos()).toBe(antes + 1)
+    expect(await caso.countEffects()).toBe(antes + 1)
   })
 
   describe.each([
@@ -102,7 +102,7 @@ describe('an operation that takes Idempotency-Key', () => {
     it.each(OPERACIONES)('%s: leaves neither effect nor key, and can be repeated', async (_, preparar) => {
       const caso = await preparar(comercio)
       const clave = createIdempotencyKey()
-      const antes = await caso.efectos()
+      const antes = await caso.countEffects()
       await filas(
         `create function morir() returns trigger language plpgsql security definer as
            $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$;
@@ -113,11 +113,11 @@ describe('an operation that takes Idempotency-Key', () => {
       } finally {
         await filas('drop function morir cascade')
       }
-      expect(await caso.efectos()).toBe(antes)
+      expect(await caso.countEffects()).toBe(antes)
       expect(await filas('select from clave_idempotencia where idempotencia = $1', clave)).toEqual([])
       const una = await primera(caso, clave)
       expect([una.status < 300, repetida(una.cabeceras)]).toEqual([true, null])
-      expect(await caso.efectos()).toBe(antes + 1)
+      expect(await caso.countEffects()).toBe(antes + 1)
     })
   })
 
@@ -145,21 +145,21 @@ describe('an operation that takes Idempotency-Key', () => {
         true,
         null,
       ])
-      await caso.entretanto?.()
+      await caso.changeBetween?.()
     }
     expect(await filas('select count(*) from clave_idempotencia')).toEqual(guardadas)
   })
 
   it.each(OPERACIONES)('%s: refuses what is no key, and says what a key is', async (_, preparar) => {
     const caso = await preparar(comercio)
-    const antes = await caso.efectos()
+    const antes = await caso.countEffects()
     for (const mala of ['', 'con espacio', 'ñ', 'x'.repeat(256), `"${'x'.repeat(256)}"`, '"', '""', '"a', '"a"b"']) {
       const { status, cuerpo } = await primera(caso, mala)
       const [falla] = cuerpo.errores
       expect([mala, status, cuerpo.codigo, falla.campo]).toEqual([mala, 400, 'parametro_invalido', 'Idempotency-Key'])
       expect(falla.mensaje).toMatch(mala === '' ? /vacío.*omítalo/ : /de 1 a 255 caracteres ASCII visibles.*UUID/)
     }
-    expect(await caso.efectos()).toBe(antes)
+    expect(await caso.countEffects()).toBe(antes)
   })
 
   it.each(OPERACIONES)('%s: reads the quotes of a structured field as the same key', async (_, preparar) => {

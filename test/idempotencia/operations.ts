@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createGuiaOnRoute, fallida } from '../archivos/images.ts'
+import { createFailedGuia, createGuiaOnRoute } from '../archivos/images.ts'
 import type { Comercio, TestEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 
@@ -14,30 +14,30 @@ export interface IdempotencyCase {
   /** Table into which the operation writes. */
   table: string
   /** Counts what the operation has done. */
-  efectos(): Promise<number>
+  countEffects(): Promise<number>
   /** Status of the same request again, without a key; 200 or 201 if absent. */
   returningName?: 409
   /** Changes what the first request left, so that the same request without a key would do something again. */
-  entretanto?(): Promise<unknown>
+  changeBetween?(): Promise<unknown>
   /** The part of the answer that a repetition has in common with the first one. */
   commonPart(cuerpo: Record<string, unknown>): unknown
 }
 
-let serie = 0
+let serial = 0
 /** An address where nobody listens. */
-export const url = () => `http://127.0.0.1:9/idempotencia/${process.pid}/${++serie}`
+export const url = () => `http://127.0.0.1:9/idempotencia/${process.pid}/${++serial}`
 
 /**
  * Every operation of merchants that takes a key; the service must have no workers. One function, because the cases share
  * the service and the helpers above them.
  */
-export function createIdempotencyCases(entorno: TestEnvironment) {
-  const contar = async (sql: string, ...valores: unknown[]) =>
-    (await entorno.db.pool.query(`select (${sql})::int as n`, valores)).rows[0].n as number
+export function createIdempotencyCases(environment: TestEnvironment) {
+  const countRows = async (sql: string, ...valores: unknown[]) =>
+    (await environment.db.pool.query(`select (${sql})::int as n`, valores)).rows[0].n as number
   const crearWebhook = async ({ llave }: Comercio): Promise<string> =>
-    (await entorno.request('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
-  const entregas = (webhook: string) =>
-    entorno.db.pool.query(
+    (await environment.request('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
+  const markAvisosDelivered = (webhook: string) =>
+    environment.db.pool.query(
       `update webhook_aviso set estado = 'entregado', terminado_en = now(), turno = turno + 1 where webhook = $1`,
       [webhook],
     )
@@ -50,7 +50,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
   /** The members of a case that answers with a guide and writes events of it. */
   const buildEventoMembers = (guia: string) => ({
     table: 'evento',
-    efectos: () => contar('select count(*) from evento where guia = $1', guia),
+    countEffects: () => countRows('select count(*) from evento where guia = $1', guia),
     commonPart: toGuiaPart,
   })
   const createGuia = async ({ api }: Comercio, datos = buildGuia()) => (await api.guias.crear(datos)).guia
@@ -58,7 +58,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
   const createAskedGuia = (comercio: Comercio) =>
     createGuia(
       comercio,
-      buildGuiaWithoutDestino({ telefono: `+5023${String(4_000_000 + ++serie)}` }) as ReturnType<typeof buildGuia>,
+      buildGuiaWithoutDestino({ telefono: `+5023${String(4_000_000 + ++serial)}` }) as ReturnType<typeof buildGuia>,
     )
 
   const { external_ref: _, ...guiaWithoutReference } = buildGuia()
@@ -70,7 +70,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: guiaWithoutReference,
         other: { path: ruta, cuerpo: { ...guiaWithoutReference, contenido: 'Otra cosa' } },
         table: 'guia',
-        efectos: () => contar('select count(*) from guia where comercio_id = $1', id),
+        countEffects: () => countRows('select count(*) from guia where comercio_id = $1', id),
         commonPart: toGuiaPart,
       }
     },
@@ -83,7 +83,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         other: { path: ruta, cuerpo: { guias: guias.toReversed().slice(1) } },
         table: 'guia',
         // Two of the three guides are valid.
-        efectos: () => contar('select (count(*) + 1) / 2 from guia where comercio_id = $1', id),
+        countEffects: () => countRows('select (count(*) + 1) / 2 from guia where comercio_id = $1', id),
         commonPart: ({ resultados }) =>
           (resultados as Record<string, unknown>[]).map(({ guia, ok, error }) => [
             guia,
@@ -99,7 +99,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: { url: url(), tipos: ['guia.*'] },
         other: { path: ruta, cuerpo: { url: url() } },
         table: 'webhook',
-        efectos: () => contar('select count(*) from webhook where comercio_id = $1', id),
+        countEffects: () => countRows('select count(*) from webhook where comercio_id = $1', id),
         commonPart: wholeBody,
       }
     },
@@ -111,7 +111,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: { solapamiento_horas: 3 },
         other: { path: ruta, cuerpo: { solapamiento_horas: 4 } },
         table: 'webhook_secreto',
-        efectos: () => contar('select max(version) from webhook_secreto where webhook = $1', webhook),
+        countEffects: () => countRows('select max(version) from webhook_secreto where webhook = $1', webhook),
         commonPart: wholeBody,
       }
     },
@@ -122,8 +122,8 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: {},
         other: { path: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, cuerpo: {} },
         table: 'webhook_aviso',
-        efectos: () => contar('select count(*) from webhook_aviso where webhook = $1', webhook),
-        entretanto: () => entregas(webhook),
+        countEffects: () => countRows('select count(*) from webhook_aviso where webhook = $1', webhook),
+        changeBetween: () => markAvisosDelivered(webhook),
         commonPart: ({ aviso }) => aviso,
       }
     },
@@ -131,29 +131,29 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
       const webhook = await crearWebhook(comercio)
       const [resentGuia, otherGuia] = [await createGuia(comercio), await createGuia(comercio)]
       const rutaDe = (guia: string) => `/api/v1/webhooks/${webhook}/avisos/avi_${webhook.slice(3)}_${guia}_1/reenviar`
-      await entregas(webhook)
+      await markAvisosDelivered(webhook)
       return {
         path: rutaDe(resentGuia),
         cuerpo: {},
         other: { path: rutaDe(otherGuia), cuerpo: {} },
         table: 'webhook_aviso',
-        efectos: () =>
-          contar(`select count(*) from webhook_aviso where webhook = $1 and estado = 'pendiente'`, webhook),
+        countEffects: () =>
+          countRows(`select count(*) from webhook_aviso where webhook = $1 and estado = 'pendiente'`, webhook),
         commonPart: ({ aviso }) => aviso,
       }
     },
     async recuperarAvisosDeWebhook(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
       const ruta = `/api/v1/webhooks/${webhook}/recuperar`
-      const desde = new Date(entorno.clock().getTime() - 3_600_000).toISOString()
-      const terminar = `update recuperacion set estado = 'terminada', terminado_en = now() where webhook = $1`
+      const desde = new Date(environment.clock().getTime() - 3_600_000).toISOString()
+      const finishStatement = `update recuperacion set estado = 'terminada', terminado_en = now() where webhook = $1`
       return {
         path: ruta,
         cuerpo: { desde },
         other: { path: ruta, cuerpo: { desde, todas: true } },
         table: 'recuperacion',
-        efectos: () => contar('select count(*) from recuperacion where webhook = $1', webhook),
-        entretanto: () => entorno.db.pool.query(terminar, [webhook]),
+        countEffects: () => countRows('select count(*) from recuperacion where webhook = $1', webhook),
+        changeBetween: () => environment.db.pool.query(finishStatement, [webhook]),
         commonPart: ({ recuperacion }) => recuperacion,
       }
     },
@@ -164,7 +164,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: {},
         other: { path: `/api/v1/guias/${await createAskedGuia(comercio)}/reenviar-solicitud`, cuerpo: {} },
         table: 'mensaje',
-        efectos: () => contar('select count(*) from mensaje where guia = $1', guia),
+        countEffects: () => countRows('select count(*) from mensaje where guia = $1', guia),
         commonPart: ({ guia, secuencia }) => [guia, secuencia],
       }
     },
@@ -179,7 +179,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
       }
     },
     async simularDecision(comercio): Promise<IdempotencyCase> {
-      const guia = await fallida(entorno, comercio)
+      const guia = await createFailedGuia(environment, comercio)
       const ruta = `/api/v1/simulador/guias/${guia}/decidir`
       return {
         path: ruta,
@@ -200,7 +200,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
       }
     },
     async reintentarGuia(comercio): Promise<IdempotencyCase> {
-      const guia = await fallida(entorno, comercio)
+      const guia = await createFailedGuia(environment, comercio)
       const ruta = `/api/v1/guias/${guia}/reintentar`
       return {
         path: ruta,
@@ -212,7 +212,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
     },
     async devolverGuia(comercio): Promise<IdempotencyCase> {
       // On its way, it returns later: the decision is all that is written.
-      const guia = await createGuiaOnRoute(entorno, comercio)
+      const guia = await createGuiaOnRoute(environment, comercio)
       const ruta = `/api/v1/guias/${guia}/devolver`
       return {
         path: ruta,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 // Nothing comes back while the limits' clock stands.
 const entorno = useEnvironment({ limitsClock: () => 0 }, () => ({
@@ -11,7 +11,7 @@ const entorno = useEnvironment({ limitsClock: () => 0 }, () => ({
 const operaciones = readOperations(readDocument())
 
 let comercio: Comercio
-let movil: Movil
+let movil: Mobile
 
 /** A request of the operation, by somebody who may ask for it. What it says is looked at by nobody. */
 function pedir({ method: metodo, path: ruta, security: seguridad }: Operation) {

@@ -5,19 +5,20 @@ import type { TestEnvironment } from '../environment.ts'
 /** Nobody writes down when keys are used. */
 export const noUsages = new LlaveUses({ query: async () => [] }, createLog('silent'))
 
-export function administrar(entorno: TestEnvironment) {
-  const listar = async (llave: string) => (await entorno.request('GET', '/api/v1/guias', { llave })).status
-  const crearComercio = async () => (await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo
+export function administrar(environment: TestEnvironment) {
+  const listar = async (llave: string) => (await environment.request('GET', '/api/v1/guias', { llave })).status
+  const crearComercio = async () =>
+    (await environment.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo
   const crearLlave = async (comercio: string, cuerpo: object = { modo: 'test' }) =>
-    (await entorno.operar('POST', `/comercios/${comercio}/llaves`, cuerpo)).cuerpo
+    (await environment.operar('POST', `/comercios/${comercio}/llaves`, cuerpo)).cuerpo
 
   const crearOperador = async (): Promise<string> =>
-    (await entorno.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo.operador
+    (await environment.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo.operador
   const crearLlaveDeOperador = async (operador: string, cuerpo: object = {}) =>
-    (await entorno.operar('POST', `/operadores/${operador}/llaves`, cuerpo)).cuerpo
+    (await environment.operar('POST', `/operadores/${operador}/llaves`, cuerpo)).cuerpo
   /** What an operator's key is told when it looks for guides. */
   const buscar = async (llave: string) =>
-    (await entorno.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
+    (await environment.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
 
   return { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar }
 }

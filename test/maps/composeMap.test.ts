@@ -52,13 +52,13 @@ describe('a map for a document', () => {
   it.each(['falta', 'enorme', 'texto', 'nunca'] as const)(
     'is none when its tiles are not what they should be (%s)',
     async (cual) => {
-      mosaicos.behaviour = cual
+      mosaicos.answerMode = cual
       expect(await componer(mosaicos.url)).toBeNull()
     },
   )
 
   it('is none when nobody is there', async () => {
-    expect(await componer(mosaicos.muerto)).toBeNull()
+    expect(await componer(mosaicos.goneUrl)).toBeNull()
   })
 })
 
@@ -68,11 +68,11 @@ describe('maps for many documents', () => {
     const avisos: string[] = []
     const log = { warn: (_: object, texto: string) => avisos.push(texto) }
     const mapas = new DocumentMaps(mosaicos.url, { clock: () => new Date(ahora), log } as never)
-    mosaicos.behaviour = 'nunca'
+    mosaicos.answerMode = 'nunca'
     expect(await mapas.draw(PLAZA)).toBeNull()
     const pedidos = mosaicos.requests.length
     expect([pedidos > 0, avisos]).toEqual([true, ['map tiles too slow; documents are made without maps']])
-    mosaicos.behaviour = 'bien'
+    mosaicos.answerMode = 'bien'
     for (let documento = 0; documento < 5; documento++) expect(await mapas.draw(PLAZA)).toBeNull()
     expect(mosaicos.requests.length).toBe(pedidos)
     ahora += 600_000
@@ -82,9 +82,9 @@ describe('maps for many documents', () => {
 
   it('ask again at once after tiles that are missing, which delay nobody', async () => {
     const mapas = new DocumentMaps(mosaicos.url, { clock: () => new Date(), log: { warn: () => {} } } as never)
-    mosaicos.behaviour = 'falta'
+    mosaicos.answerMode = 'falta'
     expect(await mapas.draw(PLAZA)).toBeNull()
-    mosaicos.behaviour = 'bien'
+    mosaicos.answerMode = 'bien'
     expect(await mapas.draw(PLAZA)).not.toBeNull()
   })
 })

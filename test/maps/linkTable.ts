@@ -3,18 +3,18 @@ import { MapLinkError } from '../../server/platform/maps/links.ts'
 import { readLinkedPlace } from '../../server/platform/maps/plusCodes.ts'
 
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
-type LinkCase = [enlace: string, esperado: string | RegExp]
+type LinkCase = [enlace: string, expected: string | RegExp]
 
 export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
-  const leido = readLinkedPlace(enlace, hosts)
-  if (leido.tipo === 'coordenadas') return `${leido.coordenadas.lat},${leido.coordenadas.lng}`
-  return leido.tipo === 'corto' ? 'corto' : 'sin'
+  const linkedPlace = readLinkedPlace(enlace, hosts)
+  if (linkedPlace.tipo === 'coordenadas') return `${linkedPlace.coordenadas.lat},${linkedPlace.coordenadas.lng}`
+  return linkedPlace.tipo === 'corto' ? 'corto' : 'sin'
 }
 
 /** A test for each link of the table. */
-export function testLinkTable(titulo: string, casos: LinkCase[]) {
+export function testLinkTable(titulo: string, cases: LinkCase[]) {
   describe(titulo, () => {
-    it.each(casos)('%s', (enlace, expected) => {
+    it.each(cases)('%s', (enlace, expected) => {
       if (typeof expected === 'string') return expect(leerEnlace(enlace)).toBe(expected)
       expect(() => leerEnlace(enlace)).toThrow(MapLinkError)
       expect(() => leerEnlace(enlace)).toThrow(expected)

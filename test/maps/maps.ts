@@ -39,18 +39,18 @@ export const par = createCertificate(
 
 /** One real https server that stands for every host, and a resolver of links for each test. */
 export function useMaps() {
-  const abiertos = new Set<net.Socket>()
-  const rutas = new Map<string, Respuesta>()
-  const vistos: http.IncomingMessage[] = []
-  const connections: { host: string; port: number; direcciones: Address[] }[] = []
+  const openSockets = new Set<net.Socket>()
+  const paths = new Map<string, Respuesta>()
+  const seenRequests: http.IncomingMessage[] = []
+  const connections: { host: string; port: number; addresses: Address[] }[] = []
   const enlaceDe = (req: http.IncomingMessage) => `https://${req.headers.host}${req.url}`
   let server: https.Server
   let serverPort: number
-  let resolutor: ShortLinkResolver
+  let linkResolver: ShortLinkResolver
 
   function handleRequest(req: http.IncomingMessage, res: http.ServerResponse) {
-    vistos.push(req)
-    const respuesta = rutas.get(enlaceDe(req))
+    seenRequests.push(req)
+    const respuesta = paths.get(enlaceDe(req))
     if (typeof respuesta === 'function') return respuesta(req, res)
     if (typeof respuesta === 'string') return res.writeHead(302, { location: respuesta }).end('<a>aquí</a>')
     const [status, cabeceras, cuerpo] = respuesta ?? [404]
@@ -58,15 +58,15 @@ export function useMaps() {
   }
 
   /** Public addresses are all that it may connect to, so the way there is bent here, at the last step, and nothing else. */
-  function desviar(a = serverPort) {
+  function redirectConnections(a = serverPort) {
     vi.restoreAllMocks()
     const original = tls.connect as (opciones: tls.ConnectionOptions) => tls.TLSSocket
     vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) => {
-      opciones.lookup!(opciones.host!, { all: true }, (_error, direcciones) =>
+      opciones.lookup!(opciones.host!, { all: true }, (_error, addresses) =>
         connections.push({
           host: opciones.host!,
           port: Number(opciones.port),
-          direcciones: direcciones as unknown as Address[],
+          addresses: addresses as unknown as Address[],
         }),
       )
       return original({ ...opciones, socket: net.connect(a, '127.0.0.1') })
@@ -76,42 +76,42 @@ export function useMaps() {
   beforeAll(async () => {
     server = https.createServer(par, handleRequest).on('tlsClientError', () => {})
     server.on('connection', (socket: net.Socket) => {
-      abiertos.add(socket)
-      socket.on('error', () => {}).on('close', () => abiertos.delete(socket))
+      openSockets.add(socket)
+      socket.on('error', () => {}).on('close', () => openSockets.delete(socket))
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     serverPort = (server.address() as net.AddressInfo).port
   })
   afterAll(() => {
-    for (const socket of abiertos) socket.destroy()
+    for (const socket of openSockets) socket.destroy()
     server.close()
   })
   beforeEach(() => {
-    rutas.clear()
-    vistos.length = 0
+    paths.clear()
+    seenRequests.length = 0
     connections.length = 0
-    desviar()
-    resolutor = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
+    redirectConnections()
+    linkResolver = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
   })
   afterEach(async () => {
     vi.restoreAllMocks()
     vi.unstubAllEnvs()
-    await resolutor.close()
+    await linkResolver.close()
   })
 
   return {
-    paths: rutas,
-    seen: vistos,
+    paths,
+    seen: seenRequests,
     connections,
-    desviar,
-    resolver: (enlace: string) => resolutor.resolver(enlace),
-    close: () => resolutor.close(),
+    redirectConnections,
+    resolver: (enlace: string) => linkResolver.resolver(enlace),
+    close: () => linkResolver.close(),
     /** `a` leads to `b`, `b` to `c`… */
     readString(...links: string[]) {
-      for (const [i, enlace] of links.slice(0, -1).entries()) rutas.set(enlace, links[i + 1]!)
+      for (const [i, enlace] of links.slice(0, -1).entries()) paths.set(enlace, links[i + 1]!)
     },
-    visitados: () => vistos.map(enlaceDe),
+    listVisitedUrls: () => seenRequests.map(enlaceDe),
     /** Waits until no connection is open. */
-    expectNoSockets: () => expect.poll(() => abiertos.size).toBe(0),
+    expectNoSockets: () => expect.poll(() => openSockets.size).toBe(0),
   }
 }

@@ -5,7 +5,7 @@ import { measureGrowth } from '../cost.ts'
 import { G } from './linkTable.ts'
 import { buildHtmlPage, COORDINATES_RESULT, NO_COORDINATES, POINT_LINK, SHORT_LINK, useMaps } from './maps.ts'
 
-const { readString: cadena, resolver, paths: rutas, visitados, seen: vistos } = useMaps()
+const { readString: cadena, resolver, paths: rutas, listVisitedUrls, seen: vistos } = useMaps()
 
 describe('pages that carry the target', () => {
   const FIN = `${G}/fin?cid=7`
@@ -29,14 +29,14 @@ describe('pages that carry the target', () => {
     rutas.set(`${G}/inicio`, buildHtmlPage(`<!doctype html><html><head>${cuerpo}</head></html>`))
     rutas.set(FIN, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    expect(visitados()).toEqual([SHORT_LINK, `${G}/inicio`, FIN])
+    expect(listVisitedUrls()).toEqual([SHORT_LINK, `${G}/inicio`, FIN])
   })
 
   test('the target that names the point wins over the others', async () => {
     const refresco = `<meta http-equiv="refresh" content="0;url=${FIN}">`
     rutas.set(SHORT_LINK, buildHtmlPage(`${refresco}<link rel="canonical" href="${POINT_LINK}">`))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    expect(visitados()).toEqual([SHORT_LINK])
+    expect(listVisitedUrls()).toEqual([SHORT_LINK])
   })
 
   test('entities in the target', async () => {

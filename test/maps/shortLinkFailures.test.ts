@@ -23,7 +23,7 @@ const {
   readString: cadena,
   close: cerrar,
   connections: conexiones,
-  desviar,
+  redirectConnections,
   resolver,
   paths: rutas,
   expectNoSockets: sinSockets,
@@ -76,7 +76,7 @@ describe('failures', () => {
     await once(libre.listen(0, '127.0.0.1'), 'listening')
     const { port } = libre.address() as net.AddressInfo
     libre.close()
-    desviar(port)
+    redirectConnections(port)
     expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /ECONNREFUSED/))
   })
 
@@ -158,11 +158,11 @@ describe('failures', () => {
     rutas.set(`${G}/b`, () => {})
     const resuelto = resolver(SHORT_LINK)
     await expect.poll(() => vistos.length).toBe(3)
-    expect(plazos.puestos()).toBe(1)
+    expect(plazos.countPending()).toBe(1)
     plazos.vencer()
     expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
     const mudo = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(SHORT_LINK)
-    await expect.poll(plazos.puestos).toBe(1)
+    await expect.poll(plazos.countPending).toBe(1)
     plazos.vencer()
     expect(await mudo).toEqual(buildMapsFailure(true, /plazo/))
   })
@@ -170,7 +170,7 @@ describe('failures', () => {
   test('a DNS that answers after the deadline opens no connection', async () => {
     const { promise, resolve } = Promise.withResolvers<Address[]>()
     const tardo = createShortLinkResolver({ resolver: () => promise, ca: par.cert }).resolver(SHORT_LINK)
-    await expect.poll(plazos.puestos).toBe(1)
+    await expect.poll(plazos.countPending).toBe(1)
     plazos.vencer()
     expect(await tardo).toEqual(buildMapsFailure(true, /plazo/))
     resolve([PUBLIC_ADDRESS])

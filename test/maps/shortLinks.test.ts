@@ -21,7 +21,7 @@ const {
   resolver,
   paths: rutas,
   expectNoSockets: sinSockets,
-  visitados,
+  listVisitedUrls,
   seen: vistos,
 } = useMaps()
 
@@ -29,8 +29,8 @@ describe('follows the way', () => {
   test('one redirection; the link with the point is never asked for', async () => {
     cadena(SHORT_LINK, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    expect(visitados()).toEqual([SHORT_LINK])
-    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLIC_ADDRESS] }])
+    expect(listVisitedUrls()).toEqual([SHORT_LINK])
+    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
     await sinSockets()
   })
 
@@ -73,7 +73,7 @@ describe('follows the way', () => {
     cadena(SHORT_LINK, `${G}/inicio`, location)
     rutas.set(destino, POINT_LINK)
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    expect(visitados()).toEqual([SHORT_LINK, `${G}/inicio`, destino])
+    expect(listVisitedUrls()).toEqual([SHORT_LINK, `${G}/inicio`, destino])
   })
 
   test('a Location in raw UTF-8', async () => {
@@ -141,7 +141,7 @@ describe("Google's own obstacles", () => {
   test.each(['consent.google.com', 'consent.google.de'])('the cookie notice at %s is passed by', async (host) => {
     cadena(SHORT_LINK, consentir(POINT_LINK, host))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
-    expect(visitados()).toEqual([SHORT_LINK])
+    expect(listVisitedUrls()).toEqual([SHORT_LINK])
   })
 
   test('the cookie notice counts as a hop, and leads back only once', async () => {
@@ -257,7 +257,7 @@ describe('never leaves the maps', () => {
     cadena(SHORT_LINK, `${SHORT_LINK}/dos`, POINT_LINK)
     expect(await cambiante.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
     expect(consultas).toEqual(['maps.app.goo.gl', 'maps.app.goo.gl'])
-    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLIC_ADDRESS] }])
+    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, addresses: [PUBLIC_ADDRESS] }])
   })
 
   test('certificates are verified, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {

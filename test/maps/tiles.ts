@@ -3,23 +3,23 @@ import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
-/** A server of tiles, blue unless told, that does as told; `muerto` is the address of one that is gone. */
+/** A server of tiles, blue unless told, that does as told; `goneUrl` is the address of one that is gone. */
 export function useTiles() {
-  const mosaicos = {
+  const tiles = {
     url: '',
-    muerto: '',
-    behaviour: 'bien' as 'bien' | 'nunca' | 'falta' | 'enorme' | 'texto',
+    goneUrl: '',
+    answerMode: 'bien' as 'bien' | 'nunca' | 'falta' | 'enorme' | 'texto',
     color: (_direccion: string) => '#336699',
     requests: [] as string[],
   }
   const server = createServer(async (req, res) => {
-    mosaicos.requests.push(req.url!)
-    const { behaviour } = mosaicos
-    if (behaviour === 'nunca') return
-    if (behaviour === 'falta') return res.writeHead(404).end()
-    if (behaviour === 'enorme') return res.end(Buffer.alloc(400_000))
-    if (behaviour === 'texto') return res.end('no hay')
-    const create = { width: 256, height: 256, channels: 3 as const, background: mosaicos.color(req.url!) }
+    tiles.requests.push(req.url!)
+    const { answerMode } = tiles
+    if (answerMode === 'nunca') return
+    if (answerMode === 'falta') return res.writeHead(404).end()
+    if (answerMode === 'enorme') return res.end(Buffer.alloc(400_000))
+    if (answerMode === 'texto') return res.end('no hay')
+    const create = { width: 256, height: 256, channels: 3 as const, background: tiles.color(req.url!) }
     res.end(await sharp({ create }).png().toBuffer())
   })
   const listen = async (tileServer: typeof server) => {
@@ -27,19 +27,19 @@ export function useTiles() {
     return `http://127.0.0.1:${(tileServer.address() as AddressInfo).port}/{s}/{z}/{x}/{y}{r}.png`
   }
   beforeAll(async () => {
-    mosaicos.url = await listen(server)
+    tiles.url = await listen(server)
     const goneServer = createServer()
-    mosaicos.muerto = await listen(goneServer)
+    tiles.goneUrl = await listen(goneServer)
     await new Promise((listo) => goneServer.close(listo))
   })
   beforeEach(() => {
-    mosaicos.requests.length = 0
-    mosaicos.behaviour = 'bien'
-    mosaicos.color = () => '#336699'
+    tiles.requests.length = 0
+    tiles.answerMode = 'bien'
+    tiles.color = () => '#336699'
   })
   afterAll(() => {
     server.closeAllConnections()
     server.close()
   })
-  return mosaicos
+  return tiles
 }

@@ -8,7 +8,7 @@ import { afterEach } from 'vitest'
 
 /** One call of a tool, as a transcript shows it. */
 export interface ToolCall {
-  herramienta: string
+  toolName: string
   args: Record<string, unknown>
   /** Status of the operation; undefined if the tool was refused before it called anything. */
   estado: number | undefined
@@ -21,24 +21,24 @@ export interface Assistant {
   client: Client
   /** All calls so far. */
   turns: ToolCall[]
-  callUrl(herramienta: string, args?: Record<string, unknown>): Promise<ToolCall>
+  callUrl(toolName: string, args?: Record<string, unknown>): Promise<ToolCall>
 }
 
 export const readTexts = ({ content }: CallToolResult) => content.map((item) => (item.type === 'text' ? item.text : ''))
 
 /** Connects a client of the official library, in the era that the server offers or in the one that is named. */
-export async function connectAssistant(transporte: Transport, mode: 'auto' | 'legacy' = 'auto'): Promise<Assistant> {
+export async function connectAssistant(transport: Transport, mode: 'auto' | 'legacy' = 'auto'): Promise<Assistant> {
   const client = new Client({ name: 'prueba', version: '1.0.0' }, { versionNegotiation: { mode } })
-  await client.connect(transporte)
-  const turnos: ToolCall[] = []
+  await client.connect(transport)
+  const turns: ToolCall[] = []
   return {
     client,
-    turns: turnos,
-    async callUrl(herramienta, args = {}) {
-      const [, json = '{}'] = readTexts(await client.callTool({ name: herramienta, arguments: args }))
+    turns,
+    async callUrl(toolName, args = {}) {
+      const [, json = '{}'] = readTexts(await client.callTool({ name: toolName, arguments: args }))
       const { estado_http: estado, datos } = JSON.parse(json)
-      const turno = { herramienta, args, estado, datos }
-      turnos.push(turno)
+      const turno = { toolName, args, estado, datos }
+      turns.push(turno)
       return turno
     },
   }
@@ -50,14 +50,14 @@ interface Opciones {
 }
 
 /** Opens connections to `/mcp`, which end with their test. */
-export function useAssistants(entorno: { url: string }) {
-  const abiertos: Client[] = []
-  afterEach(() => Promise.all(abiertos.splice(0).map((client) => client.close())))
+export function useAssistants(environment: { url: string }) {
+  const openClients: Client[] = []
+  afterEach(() => Promise.all(openClients.splice(0).map((client) => client.close())))
   return async (llave: string, { write: escribir = false, mode = 'auto' }: Opciones = {}) => {
-    const url = new URL(`${entorno.url}/mcp${escribir ? '?escribir=1' : ''}`)
+    const url = new URL(`${environment.url}/mcp${escribir ? '?escribir=1' : ''}`)
     const requestInit = { headers: { Authorization: `Bearer ${llave}` } }
-    const asistente = await connectAssistant(new StreamableHTTPClientTransport(url, { requestInit }), mode)
-    abiertos.push(asistente.client)
-    return asistente
+    const assistant = await connectAssistant(new StreamableHTTPClientTransport(url, { requestInit }), mode)
+    openClients.push(assistant.client)
+    return assistant
   }
 }

@@ -39,9 +39,9 @@ describe('the tools', () => {
   })
 
   it('that change what exists ask for its code again', () => {
-    for (const { nombre, escribe, confirma, input: entrada } of herramientas) {
+    for (const { nombre, isWrite, confirma, input: entrada } of herramientas) {
       const pide = entrada.required.includes('confirmar')
-      expect([nombre, pide]).toEqual([nombre, escribe && !nombre.startsWith('crear')])
+      expect([nombre, pide]).toEqual([nombre, isWrite && !nombre.startsWith('crear')])
       if (confirma) expect(entrada.required).toContain(confirma)
     }
   })

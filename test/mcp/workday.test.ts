@@ -20,7 +20,7 @@ it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protoco
     estado: 'entregado',
     direccion: '4a calle 12-30, zona 4, Mixco',
   })
-  expect(receptor.recibidos.map(({ json }) => json.tipo)).toContain('guia.entregado')
+  expect(receptor.receivedWebhooks.map(({ json }) => json.tipo)).toContain('guia.entregado')
 })
 
 it('a whole day over stdio works with the package’s program', async () => {

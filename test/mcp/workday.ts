@@ -11,8 +11,8 @@ export async function runAssistantDay({ client, callUrl: callTool }: Assistant, 
   const { datos: cuenta } = await callTool('obtenerCuenta')
   expect(cuenta.modo).toBe('test')
   const { resources } = await client.listResources()
-  const capitulo = resources.find(({ uri }) => uri.endsWith('/docs/guia/ubicacion.md'))!
-  const { contents } = await client.readResource({ uri: capitulo.uri })
+  const chapter = resources.find(({ uri }) => uri.endsWith('/docs/guia/ubicacion.md'))!
+  const { contents } = await client.readResource({ uri: chapter.uri })
   expect(contents).toEqual([expect.objectContaining({ text: expect.stringMatching(/^# Ubicación/) })])
 
   const { datos: webhook } = await callTool('crearWebhook', {
@@ -68,8 +68,8 @@ export async function runAssistantDay({ client, callUrl: callTool }: Assistant, 
     return datos.pdf && datos
   })
   expect((await fetch(prueba.pdf.url)).status).toBe(200)
-  const { datos: historia } = await callTool('listarEventosDeGuia', { guia })
-  expect(historia.datos.at(-1)).toMatchObject({ tipo: 'guia.entregado' })
+  const { datos: history } = await callTool('listarEventosDeGuia', { guia })
+  expect(history.datos.at(-1)).toMatchObject({ tipo: 'guia.entregado' })
   await hasta(async () => {
     const { datos } = await callTool('listarAvisosDeWebhook', { webhook: webhook.webhook, guia })
     return datos.datos.some(

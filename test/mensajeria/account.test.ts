@@ -5,21 +5,21 @@ import { hasta } from '../factories.ts'
 import { checkLog, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './channel.ts'
 import type { RequestOutcome } from './provider.ts'
 
-const canal = useChannel({ porTunel: true })
+const canal = useChannel({ throughTunnel: true })
 const {
-  entorno,
+  environment,
   createUbicacionRequest: nueva,
   esperar,
   mensajes,
-  aceptados,
+  listAcceptedMensajes,
   requests: pedidos,
   tipos,
   leer,
-  quietud,
+  waitForQuiet,
 } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
 })
 const PLACA = '3998877'
 const deMeta = (status: number, code: number): RequestOutcome => ({
@@ -41,7 +41,7 @@ const esperando = (esta: SentUbicacionRequest, intentos: number) =>
 
 describe('a provider that nobody reaches', () => {
   it('keeps nobody from creating; messages go out, once, when it is back', async () => {
-    await canal.tunel.close()
+    await canal.tunnel.close()
     const esas: SentUbicacionRequest[] = []
     for (let i = 0; i < 15; i++) esas.push(await nueva(comercio))
     for (const [i, espera] of [5_000, 30_000, 120_000].entries()) {
@@ -51,7 +51,7 @@ describe('a provider that nobody reaches', () => {
         const falta = fila.proximo_en.getTime() - canal.clock().getTime()
         expect([espera, falta <= espera, falta > espera - 5_000]).toEqual([espera, true, true])
       }
-      if (i === 2) await canal.tunel.open()
+      if (i === 2) await canal.tunnel.open()
       canal.advance(espera)
     }
     for (const esta of esas) {
@@ -73,7 +73,7 @@ describe('a definite refusal', () => {
     [400, 999999, /código 999999, que no se conoce/],
   ]
   it.each(casos)('%i %i: the message fails once, with a reason for an operator', async (status, code, motivo) => {
-    const tienda = await entorno.nuevoComercio('live')
+    const tienda = await environment.nuevoComercio('live')
     const entregas = await canal.conWebhook(tienda)
     const esta = await con(deMeta(status, code), tienda)
     const fila = await esperar(esta, 'fallido')
@@ -91,14 +91,14 @@ describe('a definite refusal', () => {
     })
     expect(await tipos(tienda, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.fallida'])
-    const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${esta.guia}`)
+    const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${esta.guia}`)
     expect(cuerpo.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: fila.motivo }])
     // It isn't tried again, unless somebody asks for it.
     canal.advance(HORA)
-    await quietud()
+    await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(1)
     canal.proveedor.porTelefono.delete(esta.telefono)
-    const { status: aceptada } = await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, {
+    const { status: aceptada } = await environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, {
       llave: tienda.llave,
     })
     expect(aceptada).toBe(202)
@@ -138,18 +138,18 @@ describe('a fault of the account', () => {
       expect(falta).toBeGreaterThan(9 * MINUTE_MS)
       expect(falta).toBeLessThanOrEqual(10 * MINUTE_MS)
     }
-    const errores = canal.apartarErrores(/messaging account/)
+    const errores = canal.takeExpectedErrors(/messaging account/)
     expect(new Set(errores.map((linea) => JSON.parse(linea).codigo))).toEqual(new Set(casos.map(([codigo]) => codigo)))
     for (const linea of errores) expect(JSON.parse(linea).motivo).toMatch(/\w{5}/)
-    await entorno.reset()
-    await quietud()
+    await environment.reset()
+    await waitForQuiet()
     for (const esta of esas) expect(pedidos(esta)).toHaveLength(1)
     // More rounds than a message has tries of its own, within the day.
     for (let ronda = 2; ronda <= 12; ronda++) {
       canal.advance(10 * MINUTE_MS)
       for (const esta of esas) await esperando(esta, ronda)
     }
-    canal.apartarErrores(/messaging account/)
+    canal.takeExpectedErrors(/messaging account/)
     for (const { telefono } of esas) canal.proveedor.porTelefono.set(telefono, deMeta(503, 131016))
     canal.advance(10 * MINUTE_MS)
     // The first hiccup after that isn't the last of its nine tries.
@@ -158,10 +158,10 @@ describe('a fault of the account', () => {
     canal.advance(HORA)
     for (const esta of esas) {
       expect(await esperar(esta, 'enviado')).toMatchObject({ codigo: null, motivo: null })
-      expect(aceptados(esta)).toHaveLength(1)
+      expect(listAcceptedMensajes(esta)).toHaveLength(1)
     }
     const { Guias } = await import('@guias/sdk')
-    comercio = { ...comercio, api: new Guias({ llave: comercio.llave, baseUrl: entorno.url }) }
+    comercio = { ...comercio, api: new Guias({ llave: comercio.llave, baseUrl: environment.url }) }
     for (const esta of esas) expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
   })
 
@@ -174,15 +174,15 @@ describe('a fault of the account', () => {
     const fila = await esperar(esta, 'fallido')
     expect([fila.codigo, fila.motivo]).toEqual(['190', expect.stringMatching(/genere un token/)])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
-    canal.apartarErrores(/messaging account/)
+    canal.takeExpectedErrors(/messaging account/)
   })
 
   it('doesn’t hold up who is well: other messages and the mailbox', async () => {
     const mal = await con(deMeta(401, 190))
     const bien = await nueva(comercio)
-    const prueba = await nueva(await entorno.nuevoComercio('test'))
+    const prueba = await nueva(await environment.nuevoComercio('test'))
     await Promise.all([esperar(bien, 'enviado'), esperar(prueba, 'enviado'), esperando(mal, 1)])
-    canal.apartarErrores(/messaging account/)
+    canal.takeExpectedErrors(/messaging account/)
   })
 
   it('forgets a message that nobody needs any more', async () => {
@@ -195,9 +195,9 @@ describe('a fault of the account', () => {
     canal.advance(10 * MINUTE_MS)
     for (const esta of [confirmada, cancelada]) {
       await esperar(esta, 'descartado')
-      expect(aceptados(esta)).toEqual([])
+      expect(listAcceptedMensajes(esta)).toEqual([])
     }
-    canal.apartarErrores(/messaging account/)
+    canal.takeExpectedErrors(/messaging account/)
   })
 })
 

@@ -20,9 +20,9 @@ export const RECIPIENT_POSITION = { latitude: 14.6123457, longitude: -90.5198763
 export const REQUESTED_EVENTOS = ['guia.aceptado', 'ubicacion.solicitada']
 export const CONFIRMED_EVENTOS = [...REQUESTED_EVENTOS, 'ubicacion.confirmada']
 
-let serie = 0
+let telefonoCount = 0
 /** A phone of its own, as WhatsApp writes it. */
-export const createTelefono = () => `5024${String(1_000_000 + process.pid * 100 + ++serie).slice(-7)}`
+export const createTelefono = () => `5024${String(1_000_000 + process.pid * 100 + ++telefonoCount).slice(-7)}`
 
 export interface SentUbicacionRequest {
   guia: string
@@ -31,7 +31,7 @@ export interface SentUbicacionRequest {
 }
 
 /** What stands between the service and the provider: nobody listens while it is closed. */
-async function abrirTunel(targetUrl: string) {
+async function openTunnel(targetUrl: string) {
   const sockets = new Set<Socket>()
   const server = createServer((incoming) => {
     const outgoing = connect(Number(new URL(targetUrl).port), '127.0.0.1')
@@ -56,9 +56,9 @@ async function abrirTunel(targetUrl: string) {
 }
 
 /** What jobs of messages get, for calls of theirs beside the service. */
-export const buildMensajeDeps = ({ db, clock: reloj }: Pick<TestEnvironment, 'db' | 'clock'>) => ({
+export const buildMensajeDeps = ({ db, clock }: Pick<TestEnvironment, 'db' | 'clock'>) => ({
   db,
-  clock: reloj,
+  clock,
   log: { info() {}, warn() {}, error() {} } as never,
   secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
   notifyJobs: () => {},
@@ -70,40 +70,43 @@ export const buildMensajeDeps = ({ db, clock: reloj }: Pick<TestEnvironment, 'db
  * The real service with a provider that is one in all but name, and what its tests do again and again. One function,
  * because the helpers call one another.
  */
-export function useChannel({ porTunel = false, variables = async (): Promise<Record<string, string>> => ({}) } = {}) {
+export function useChannel({
+  throughTunnel = false,
+  variables = async (): Promise<Record<string, string>> => ({}),
+} = {}) {
   let proveedor: TestProvider
-  let tunel: Awaited<ReturnType<typeof abrirTunel>>
+  let tunnel: Awaited<ReturnType<typeof openTunnel>>
   const otherServices: Service[] = []
-  const apartadas: string[] = []
-  const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
+  const expectedLines: string[] = []
+  const environment = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
     proveedor = await openProvider()
-    tunel = await abrirTunel(proveedor.url)
+    tunnel = await openTunnel(proveedor.url)
     return {
       ...buildProviderVariables(proveedor),
-      ...(porTunel && { WHATSAPP_BASE_URL: tunel.url }),
+      ...(throughTunnel && { WHATSAPP_BASE_URL: tunnel.url }),
       ...(await variables()),
     }
   })
   afterAll(async () => {
     await Promise.all(otherServices.map((otro) => otro.stop()))
-    await tunel.close()
+    await tunnel.close()
     await proveedor.close()
   })
   const consultar = async <T extends object>(texto: string, valores: unknown[] = []) =>
-    (await entorno.db.pool.query<T>(texto, valores)).rows
+    (await environment.db.pool.query<T>(texto, valores)).rows
   const canal = {
-    entorno,
+    environment,
     get proveedor() {
       return proveedor
     },
-    get tunel() {
-      return tunel
+    get tunnel() {
+      return tunnel
     },
     /** Log lines that a test expected and took out. */
-    apartadas,
-    clock: () => entorno.clock(),
-    advance: (ms: number) => entorno.advance(ms),
-    quietud: () => entorno.quietud(),
+    expectedLines,
+    clock: () => environment.clock(),
+    advance: (ms: number) => environment.advance(ms),
+    waitForQuiet: () => environment.waitForQuiet(),
     query: consultar,
     /** A live guide that names no place. */
     async createUbicacionRequest(
@@ -136,8 +139,8 @@ export function useChannel({ porTunel = false, variables = async (): Promise<Rec
         )
       }),
     /** What the provider took for that phone. */
-    aceptados: ({ telefono }: { telefono: string }) =>
-      proveedor.aceptados.filter(({ para: recipient }) => recipient === telefono),
+    listAcceptedMensajes: ({ telefono }: { telefono: string }) =>
+      proveedor.acceptedMensajes.filter(({ recipient }) => recipient === telefono),
     requests: ({ telefono }: { telefono: string }) => proveedor.requests.filter(({ json }) => json.to === telefono),
     leer: (comercio: Comercio, { guia }: { guia: string }) => comercio.api.guias.obtener(guia, { limite: 100 }),
     async tipos(comercio: Comercio, sentRequest: { guia: string }) {
@@ -162,49 +165,55 @@ export function useChannel({ porTunel = false, variables = async (): Promise<Rec
         ).map(({ tipo }) => tipo)
     },
     /** Sends those bytes, signed unless told otherwise. */
-    publicar(cuerpo: string | Uint8Array<ArrayBuffer>, cabeceras: Record<string, string> = {}) {
-      const crudo = typeof cuerpo === 'string' ? new TextEncoder().encode(cuerpo) : cuerpo
-      const firma = signAsMeta(Buffer.from(crudo), proveedor.config.appSecret)
-      return entorno.request('POST', WHATSAPP_PATH, {
-        raw: crudo,
+    postSigned(cuerpo: string | Uint8Array<ArrayBuffer>, cabeceras: Record<string, string> = {}) {
+      const rawBody = typeof cuerpo === 'string' ? new TextEncoder().encode(cuerpo) : cuerpo
+      const firma = signAsMeta(Buffer.from(rawBody), proveedor.config.appSecret)
+      return environment.request('POST', WHATSAPP_PATH, {
+        raw: rawBody,
         cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...cabeceras },
       })
     },
     /** Sends a signed webhook around those things. */
     async notify(valor: Parameters<typeof aviso>[0]) {
-      expect(await proveedor.notify(entorno.url + WHATSAPP_PATH, aviso(valor, proveedor.config.phoneNumberId))).toBe(
-        200,
-      )
+      expect(
+        await proveedor.notify(environment.url + WHATSAPP_PATH, aviso(valor, proveedor.config.phoneNumberId)),
+      ).toBe(200)
     },
     /** Sends it and waits until it was understood. */
-    async contar(valor: Parameters<typeof aviso>[0]) {
+    async notifyAndWait(valor: Parameters<typeof aviso>[0]) {
       await canal.notify(valor)
-      await canal.procesado()
+      await canal.waitUntilProcessed()
     },
-    estado: (status: string, datos: StatusData) => canal.contar({ statuses: [estado(status, datos)] }),
+    estado: (status: string, datos: StatusData) => canal.notifyAndWait({ statuses: [estado(status, datos)] }),
     reply: (
       tipo: string,
       contenido: unknown,
       { telefono, inReplyTo: enRespuestaA }: { telefono: string; inReplyTo?: string },
     ) =>
-      canal.contar({
+      canal.notifyAndWait({
         messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { inReplyTo: enRespuestaA }) })],
       }),
-    procesado: () => hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
+    waitUntilProcessed: () =>
+      hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
     /** Takes errors that belong to the test out of the log, where any other fails it. */
-    apartarErrores(pattern: RegExp) {
-      const matchingLines = entorno.log.filter((linea) => linea.includes('"level":50') && pattern.test(linea))
-      for (const linea of matchingLines) entorno.log.splice(entorno.log.indexOf(linea), 1)
-      apartadas.push(...matchingLines)
+    takeExpectedErrors(pattern: RegExp) {
+      const matchingLines = environment.log.filter((linea) => linea.includes('"level":50') && pattern.test(linea))
+      for (const linea of matchingLines) environment.log.splice(environment.log.indexOf(linea), 1)
+      expectedLines.push(...matchingLines)
       return matchingLines
     },
     /** One more process over the same database. */
     async otroServicio() {
       const config = readConfig(
-        { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, PORT: '0', ...buildProviderVariables(proveedor) },
+        {
+          DATABASE_URL: environment.databaseUrl,
+          MASTER_KEYS: MASTER_KEY,
+          PORT: '0',
+          ...buildProviderVariables(proveedor),
+        },
         process.cwd(),
       )
-      const log = createLog('info', { write: (linea) => entorno.log.push(linea) })
+      const log = createLog('info', { write: (linea) => environment.log.push(linea) })
       const otro = await startService(config, log, undefined, { clock: canal.clock, farewellMs: 0 })
       otherServices.push(otro)
       return otro
@@ -228,10 +237,10 @@ export const buildProviderVariables = ({ config }: TestProvider) => ({
 
 /** Nothing of that stands in the log. */
 export function checkLog(
-  { entorno, apartadas }: { entorno: TestEnvironment; apartadas: string[] },
+  { environment, expectedLines }: { environment: TestEnvironment; expectedLines: string[] },
   secretos: string[],
 ) {
-  const log = [...entorno.log, ...apartadas].join('')
+  const log = [...environment.log, ...expectedLines].join('')
   expect(log.length).toBeGreaterThan(1_000)
   expect(secretos.length).toBeGreaterThan(3)
   for (const secreto of secretos) {

@@ -9,20 +9,20 @@ import type { RequestOutcome } from './provider.ts'
 
 const canal = useChannel()
 const {
-  entorno,
+  environment,
   createUbicacionRequest: nueva,
   requested: pedida,
   esperar,
   mensajes,
-  aceptados,
+  listAcceptedMensajes,
   requests: pedidos,
   tipos,
   leer,
-  quietud,
+  waitForQuiet,
 } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
 })
 const SOLICITADA = ['guia.aceptado', 'ubicacion.solicitada']
 const error = (status: number, code: number, detalles = 'x'): RequestOutcome => ({
@@ -47,7 +47,7 @@ describe('another link in the place of one whose time is over', () => {
     canal.proveedor.porTelefono.set(primera.telefono, error(503, 2))
     const pedirOtro = async () => {
       const body = new URLSearchParams({ accion: 'otro' })
-      return (await fetch(`${entorno.url}/u/${token}`, { method: 'POST', body })).text()
+      return (await fetch(`${environment.url}/u/${token}`, { method: 'POST', body })).text()
     }
     expect(await pedirOtro()).toContain('<h1 tabindex="-1">Le mandamos otro enlace')
     await hasta(async () => (await mensajes(primera))[1]?.codigo)
@@ -59,7 +59,7 @@ describe('another link in the place of one whose time is over', () => {
 
 describe('a live guide without coordinates', () => {
   it('is exactly one template message, with a link that works', async () => {
-    const tienda = await entorno.nuevoComercio('live')
+    const tienda = await environment.nuevoComercio('live')
     const entregas = await canal.conWebhook(tienda)
     const telefono = createTelefono()
     const creada = await tienda.api.guias.crear(
@@ -96,31 +96,37 @@ describe('a live guide without coordinates', () => {
       biz_opaque_callback_data: fila.id,
     })
     expect(token).toMatch(/^[\w-]{22}$/)
-    const pagina = await fetch(`${entorno.url}/u/${token}`)
+    const pagina = await fetch(`${environment.url}/u/${token}`)
     expect([pagina.status, (await pagina.text()).includes('Mixco')]).toEqual([200, true])
-    expect(fila).toMatchObject({ intentos: 1, proveedor_id: aceptados({ telefono })[0]!.wamid, codigo: null })
+    expect(fila).toMatchObject({
+      intentos: 1,
+      proveedor_id: listAcceptedMensajes({ telefono })[0]!.wamid,
+      codigo: null,
+    })
     expect(fila.vence_en!.getTime() - fila.enviado_en!.getTime()).toBe(72 * HORA)
     const { ubicacion } = await leer(tienda, creada)
     expect(ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1 })
-    await quietud()
+    await waitForQuiet()
     expect(pedidos({ telefono })).toHaveLength(1)
     expect(await tipos(tienda, creada)).toEqual(SOLICITADA)
     expect(await entregas()).toEqual(['ubicacion.solicitada'])
   })
 
   it('never reaches the provider with a test key', async () => {
-    const prueba = await entorno.nuevoComercio('test')
+    const prueba = await environment.nuevoComercio('test')
     const { guia, telefono } = await nueva(prueba)
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
     // The same merchant's live key does.
-    const viva = await entorno.createLlave(prueba, { modo: 'live' })
-    const { cuerpo } = await entorno.request('POST', '/api/v1/guias', {
+    const viva = await environment.createLlave(prueba, { modo: 'live' })
+    const { cuerpo } = await environment.request('POST', '/api/v1/guias', {
       llave: viva,
       cuerpo: buildGuiaWithoutDestino({ telefono: `+${telefono}` }),
     })
     await esperar(cuerpo, 'enviado')
-    await quietud()
-    expect(aceptados({ telefono }).map(({ ownId: nuestroId }) => nuestroId)).toEqual([(await mensajes(cuerpo))[0]!.id])
+    await waitForQuiet()
+    expect(listAcceptedMensajes({ telefono }).map(({ ownId: nuestroId }) => nuestroId)).toEqual([
+      (await mensajes(cuerpo))[0]!.id,
+    ])
   })
 
   it('is one message, even when several processes run its job repeatedly', async () => {
@@ -128,24 +134,24 @@ describe('a live guide without coordinates', () => {
     const telefonos = Array.from({ length: 30 }, createTelefono)
     for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 150 })
     const clienteDeWhatsapp = createWhatsappClient(canal.proveedor.config)
-    const deps = { ...buildMensajeDeps(entorno), whatsappClient: clienteDeWhatsapp }
+    const deps = { ...buildMensajeDeps(environment), whatsappClient: clienteDeWhatsapp }
     const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
     const lote = { recogida: guias[0]!.recogida, guias }
     const [primero] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])
-    const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where telefono = any($1)', [
+    const { rows } = await environment.db.pool.query('select id, comercio_id from mensaje where telefono = any($1)', [
       telefonos.map((telefono) => `+${telefono}`),
     ])
     expect(rows).toHaveLength(30)
     const trabajos = rows.map(({ id, comercio_id }) => ({ data: { mensaje: id, comercio_id } }))
     await Promise.all([1, 2, 3].map(() => sendMensajes(deps, trabajos)))
-    await entorno.reset()
+    await environment.reset()
     await sendMensajes(deps, trabajos)
     for (const resultado of primero.resultados) {
       if (!('guia' in resultado)) throw new Error('a guide failed')
       await esperar(resultado, 'enviado')
     }
     await sendMensajes(deps, trabajos)
-    await quietud()
+    await waitForQuiet()
     for (const telefono of telefonos) {
       expect(pedidos({ telefono })).toHaveLength(1)
       sanar({ telefono })
@@ -158,10 +164,10 @@ describe('a live guide without coordinates', () => {
   })
 
   it('is created all the same while the provider is dead', async () => {
-    canal.proveedor.siempre = { tipo: 'cerrar_sin_leer' }
+    canal.proveedor.defaultOutcome = { tipo: 'cerrar_sin_leer' }
     const creadas = []
     for (let i = 0; i < 20; i++) creadas.push(await nueva(comercio))
-    canal.proveedor.siempre = { tipo: 'aceptar' }
+    canal.proveedor.defaultOutcome = { tipo: 'aceptar' }
     canal.advance(MINUTE_MS)
     for (const creada of creadas) {
       await Promise.any([esperar(creada, 'enviado'), esperar(creada, 'dudoso')])
@@ -173,7 +179,7 @@ describe('a live guide without coordinates', () => {
 /** The SDK with the service's present address. */
 async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<Comercio> {
   const { Guias } = await import('@guias/sdk')
-  return { id, comercio: codigo, llave, modo, api: new Guias({ llave, baseUrl: entorno.url }) }
+  return { id, comercio: codigo, llave, modo, api: new Guias({ llave, baseUrl: environment.url }) }
 }
 
 describe('a message that was surely not sent', () => {
@@ -197,12 +203,12 @@ describe('a message that was surely not sent', () => {
     expect(antes.motivo).toMatch(/reintentará|segundo|explicarlo/)
     sanar(esta)
     // Not before its time.
-    await quietud()
+    await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(1)
     canal.advance(espera)
     const fila = await esperar(esta, 'enviado')
     expect(fila).toMatchObject({ intentos: 2, codigo: null, motivo: null })
-    expect(aceptados(esta)).toHaveLength(1)
+    expect(listAcceptedMensajes(esta)).toHaveLength(1)
     expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
   })
 
@@ -219,7 +225,7 @@ describe('a message that was surely not sent', () => {
     expect([fila.intentos, fila.codigo]).toEqual([9, '2'])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     canal.advance(DIA)
-    await quietud()
+    await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(9)
   })
 
@@ -227,13 +233,13 @@ describe('a message that was surely not sent', () => {
     const esta = await conDesenlace(error(503, 131016))
     await esperarIntento(esta, 1)
     sanar(esta)
-    await entorno.reset()
+    await environment.reset()
     comercio = await conUrl(comercio)
-    await quietud()
+    await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(1)
     canal.advance(MINUTE_MS)
     await esperar(esta, 'enviado')
-    expect(aceptados(esta)).toHaveLength(1)
+    expect(listAcceptedMensajes(esta)).toHaveLength(1)
   })
 })
 
@@ -257,7 +263,7 @@ describe('a message with an unknown outcome', () => {
     'is doubtful, and never sent again by any round or restart; the provider’s word settles it',
     FULL_RUN_ONLY,
     async () => {
-      const tienda = await entorno.nuevoComercio('live')
+      const tienda = await environment.nuevoComercio('live')
       const entregas = await canal.conWebhook(tienda)
       const esas = await Promise.all(
         casos.map(async ([, desenlace]) => {
@@ -273,11 +279,11 @@ describe('a message with an unknown outcome', () => {
         const { ubicacion } = await leer(tienda, esta)
         expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: fila.motivo } })
       }
-      await entorno.reset()
+      await environment.reset()
       tienda.api = (await conUrl(tienda)).api
       comercio = await conUrl(comercio)
       canal.advance(5 * MINUTE_MS)
-      await quietud()
+      await waitForQuiet()
       for (const esta of esas) {
         expect(pedidos(esta)).toHaveLength(1)
         expect(await tipos(tienda, esta)).toEqual(['guia.aceptado'])
@@ -288,7 +294,7 @@ describe('a message with an unknown outcome', () => {
       const en = new Date(canal.clock().getTime() - 30_000)
       for (const [i, esta] of esas.entries()) {
         const [{ id } = { id: '' }] = await mensajes(esta)
-        const datos = { wamid: `wamid.dudoso${i}`, para: esta.telefono, ownId: id, en }
+        const datos = { wamid: `wamid.dudoso${i}`, recipient: esta.telefono, ownId: id, en }
         for (const status of [['sent'], ['sent', 'delivered'], ['read', 'sent'], ['delivered', 'delivered']][i % 4]!)
           await canal.estado(status, datos)
         const fila = (await mensajes(esta))[0]!
@@ -308,11 +314,11 @@ describe('a message with an unknown outcome', () => {
 
   it('is doubtful once the lease of a killed process is over', async () => {
     const esta = await pedida(comercio)
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `update mensaje set estado = 'enviando', proveedor_id = null, enviado_en = null, proximo_en = $2 where guia = $1`,
       [esta.guia, new Date(canal.clock().getTime() + MINUTE_MS)],
     )
-    await quietud()
+    await waitForQuiet()
     expect((await mensajes(esta))[0]).toMatchObject({ estado: 'enviando' })
     canal.advance(2 * MINUTE_MS)
     const fila = await esperar(esta, 'dudoso')
@@ -323,12 +329,12 @@ describe('a message with an unknown outcome', () => {
   it('is not sent again when the service stops in the middle', FULL_RUN_ONLY, async () => {
     const esta = await conDesenlace({ tipo: 'colgar' })
     await hasta(async () => pedidos(esta).length > 0)
-    await entorno.reset()
+    await environment.reset()
     comercio = await conUrl(comercio)
     sanar(esta)
     canal.advance(3 * MINUTE_MS)
     await esperar(esta, 'dudoso')
-    await quietud()
+    await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(1)
   })
 
@@ -337,26 +343,26 @@ describe('a message with an unknown outcome', () => {
     const primero = await esperar(esta, 'dudoso')
     sanar(esta)
     const reenviar = () =>
-      entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+      environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
     expect((await reenviar()).status).toBe(202)
     const segundo = await esperar(esta, 'enviado', 2)
     expect(pedidos(esta)).toHaveLength(2)
     const tokens = pedidos(esta).map(({ json }) => json.template.components[1].parameters[0].text)
     expect(new Set(tokens).size).toBe(2)
     // Whichever the recipient opens.
-    for (const token of tokens) expect((await fetch(`${entorno.url}/u/${token}`)).status).toBe(200)
-    await canal.estado('read', { wamid: segundo.proveedor_id!, para: esta.telefono, ownId: segundo.id })
+    for (const token of tokens) expect((await fetch(`${environment.url}/u/${token}`)).status).toBe(200)
+    await canal.estado('read', { wamid: segundo.proveedor_id!, recipient: esta.telefono, ownId: segundo.id })
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
-    await canal.estado('sent', { wamid: 'wamid.tarde', para: esta.telefono, ownId: primero.id })
+    await canal.estado('sent', { wamid: 'wamid.tarde', recipient: esta.telefono, ownId: primero.id })
     expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['enviado', 'leido'])
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
   })
 
   it('a failure of an older message leaves the newer request alone, with its news', async () => {
     const esta = await pedida(comercio)
-    await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
     await esperar(esta, 'enviado', 2)
-    await canal.estado('failed', { wamid: esta.wamid, para: esta.telefono, error: { code: 131026 } })
+    await canal.estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error: { code: 131026 } })
     expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['fallido', 'enviado'])
     expect((await leer(comercio, esta)).ubicacion).toMatchObject({
       estado: 'solicitada',
@@ -367,11 +373,11 @@ describe('a message with an unknown outcome', () => {
 
   it('a doubt about an older message leaves the newer request’s news alone', async () => {
     const esta = await pedida(comercio)
-    await entorno.db.pool.query(`update mensaje set estado = 'enviando', proximo_en = $2 where guia = $1`, [
+    await environment.db.pool.query(`update mensaje set estado = 'enviando', proximo_en = $2 where guia = $1`, [
       esta.guia,
       new Date(canal.clock().getTime() + MINUTE_MS),
     ])
-    await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await environment.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
     await esperar(esta, 'enviado', 2)
     canal.advance(2 * MINUTE_MS)
     await esperar(esta, 'dudoso')
@@ -388,15 +394,15 @@ describe('many at once', () => {
     await comercio.api.guias.crearLote({ recogida: guias[0]!.recogida, guias })
     let aLaVez = 0
     await hasta(async () => {
-      const { rows } = await entorno.db.pool.query(`select count(*)::int n from mensaje where estado = 'enviando'`)
+      const { rows } = await environment.db.pool.query(`select count(*)::int n from mensaje where estado = 'enviando'`)
       aLaVez = Math.max(aLaVez, rows[0].n)
-      return telefonos.every((telefono) => aceptados({ telefono }).length > 0)
+      return telefonos.every((telefono) => listAcceptedMensajes({ telefono }).length > 0)
     })
     expect(aLaVez).toBeGreaterThan(0)
     expect(aLaVez).toBeLessThanOrEqual(8)
-    await quietud()
+    await waitForQuiet()
     for (const telefono of telefonos) {
-      expect(aceptados({ telefono })).toHaveLength(1)
+      expect(listAcceptedMensajes({ telefono })).toHaveLength(1)
       sanar({ telefono })
     }
   })
@@ -408,6 +414,6 @@ describe('the log', () => {
     const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
     const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
     checkLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos])
-    expect(entorno.log.join('')).toMatch(/"resultado":"dudoso"/)
+    expect(environment.log.join('')).toMatch(/"resultado":"dudoso"/)
   })
 })

@@ -22,20 +22,20 @@ const canal = useChannel({
   },
 })
 const {
-  entorno,
+  environment,
   createUbicacionRequest: nueva,
   requested: pedida,
   esperar,
   mensajes,
-  aceptados,
+  listAcceptedMensajes,
   requests: pedidos,
   tipos,
   leer,
 } = canal
-const { quietud, reply: contestar, publicar } = canal
+const { waitForQuiet, reply: contestar, postSigned } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
 })
 
 const peticiones = async (esta: { guia: string }) =>
@@ -52,9 +52,9 @@ describe('statuses', () => {
     async (_orden, orden) => {
       const esta = await pedida(comercio)
       for (const [vuelta, status] of [...orden, ...orden].entries()) {
-        const datos = { wamid: esta.wamid, para: esta.telefono, ownId: esta.id, en: en(NOMBRES.indexOf(status)) }
+        const datos = { wamid: esta.wamid, recipient: esta.telefono, ownId: esta.id, en: en(NOMBRES.indexOf(status)) }
         // Another body each time, or the second would be no second row.
-        await canal.contar({ statuses: [estado(status, datos)], vuelta })
+        await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta })
       }
       const [fila] = await mensajes(esta)
       expect([fila!.estado, fila!.entregado_en, fila!.leido_en]).toEqual(['leido', en(1), en(2)])
@@ -71,8 +71,8 @@ describe('statuses', () => {
 
   it('all in one body are as good', async () => {
     const esta = await pedida(comercio)
-    const datos = { wamid: esta.wamid, para: esta.telefono, en: en(1) }
-    await canal.contar({ statuses: ['read', 'sent', 'delivered', 'nada', 'read'].map((s) => estado(s, datos)) })
+    const datos = { wamid: esta.wamid, recipient: esta.telefono, en: en(1) }
+    await canal.notifyAndWait({ statuses: ['read', 'sent', 'delivered', 'nada', 'read'].map((s) => estado(s, datos)) })
     expect((await mensajes(esta))[0]!.estado).toBe('leido')
   })
 
@@ -82,13 +82,13 @@ describe('statuses', () => {
     [['failed', 'failed']],
     [['sent', 'failed', 'failed', 'sent', 'delivered']],
   ])('%j: failed, once, with a reason', async (orden) => {
-    const tienda = await entorno.nuevoComercio('live')
+    const tienda = await environment.nuevoComercio('live')
     const entregas = await canal.conWebhook(tienda)
     const esta = await pedida(tienda)
     for (const [vuelta, status] of orden.entries()) {
       const error = { code: 131026, title: 'Message undeliverable', details: `No se pudo con ${esta.telefono}` }
-      const datos = { wamid: esta.wamid, para: esta.telefono, ...(status === 'failed' && { error }) }
-      await canal.contar({ statuses: [estado(status, datos)], vuelta })
+      const datos = { wamid: esta.wamid, recipient: esta.telefono, ...(status === 'failed' && { error }) }
+      await canal.notifyAndWait({ statuses: [estado(status, datos)], vuelta })
     }
     const [fila] = await mensajes(esta)
     expect([fila!.estado, fila!.codigo]).toEqual(['fallido', '131026'])
@@ -104,16 +104,16 @@ describe('statuses', () => {
     const fallidos = async () => (await scrapeMetrics(puerto)).get('guias_mensajes_total{resultado="fallido"}')!
     const antes = await fallidos()
     const esta = await pedida(comercio)
-    const datos = { wamid: esta.wamid, para: esta.telefono, error: { code: 131026 } }
-    for (const vuelta of [0, 1]) await canal.contar({ statuses: [estado('failed', datos)], vuelta })
+    const datos = { wamid: esta.wamid, recipient: esta.telefono, error: { code: 131026 } }
+    for (const vuelta of [0, 1]) await canal.notifyAndWait({ statuses: [estado('failed', datos)], vuelta })
     expect((await fallidos()) - antes).toBe(1)
   })
 
   it('without a recipient fails the message that it names', async () => {
     const esta = await pedida(comercio)
     const error = { code: 131026, title: 'Message undeliverable' }
-    const { recipient_id: _, ...crudo } = estado('failed', { wamid: esta.wamid, para: esta.telefono, error })
-    await canal.contar({ statuses: [crudo] })
+    const { recipient_id: _, ...crudo } = estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error })
+    await canal.notifyAndWait({ statuses: [crudo] })
     expect((await mensajes(esta))[0]!.estado).toBe('fallido')
     expect((await leer(comercio, esta)).ubicacion.estado).toBe('fallida')
   })
@@ -128,17 +128,17 @@ describe('statuses', () => {
     const esta = await pedida(comercio)
     const telefono = createTelefono()
     const antes = await cuantos()
-    await canal.contar({
+    await canal.notifyAndWait({
       statuses: [
-        estado('read', { wamid: esta.wamid, para: esta.telefono }),
-        estado('read', { wamid: 'wamid.nadie', para: telefono }),
-        { ...estado('read', { wamid: esta.wamid, para: esta.telefono }), timestamp: 'ayer' },
+        estado('read', { wamid: esta.wamid, recipient: esta.telefono }),
+        estado('read', { wamid: 'wamid.nadie', recipient: telefono }),
+        { ...estado('read', { wamid: esta.wamid, recipient: esta.telefono }), timestamp: 'ayer' },
       ],
       messages: [mensaje('text', { body: 'secreto de nadie' }, { de: telefono })],
     })
     const despues = await cuantos()
     expect(despues.map((total, i) => total - antes[i]!)).toEqual([1, 1, 1, 1])
-    const lineas = entorno.log.filter((linea) => linea.includes('inbound message not placed')).join('\n')
+    const lineas = environment.log.filter((linea) => linea.includes('inbound message not placed')).join('\n')
     for (const resultado of ['sin_mensaje', 'sin_guia', 'ilegible']) expect(lineas).toContain(`"${resultado}"`)
     expect(lineas).not.toMatch(new RegExp(`secreto de nadie|${telefono}`))
   })
@@ -147,15 +147,15 @@ describe('statuses', () => {
     const esta = await pedida(comercio)
     await comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.6333, lng: -90.6064 })
     const error = { code: 131026, title: 'Message undeliverable', details: 'No se pudo' }
-    await canal.contar({ statuses: [estado('failed', { wamid: esta.wamid, para: esta.telefono, error })] })
+    await canal.notifyAndWait({ statuses: [estado('failed', { wamid: esta.wamid, recipient: esta.telefono, error })] })
     expect((await mensajes(esta))[0]!.estado).toBe('fallido')
     expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
   })
 
   it('for an unknown message, another number or foreign ids do no harm', async () => {
     const esta = await pedida(comercio)
-    const datos = { wamid: 'wamid.nadie', para: esta.telefono }
-    await canal.contar({
+    const datos = { wamid: 'wamid.nadie', recipient: esta.telefono }
+    await canal.notifyAndWait({
       statuses: [
         estado('read', datos),
         estado('read', { ...datos, ownId: '-'.repeat(36) }),
@@ -165,8 +165,8 @@ describe('statuses', () => {
       ],
     })
     const deOtro = aviso({ statuses: [estado('read', { ...datos, wamid: esta.wamid })] }, '999999999999999')
-    expect((await publicar(JSON.stringify(deOtro))).status).toBe(200)
-    await canal.procesado()
+    expect((await postSigned(JSON.stringify(deOtro))).status).toBe(200)
+    await canal.waitUntilProcessed()
     expect((await mensajes(esta))[0]!.estado).toBe('enviado')
   })
 })
@@ -183,10 +183,10 @@ describe('a location', () => {
     expect((await tipos(tienda, esta)).at(-1)).toBe('ubicacion.confirmada')
     return ubicacion
   }
-  const acuses = (esta: SentUbicacionRequest) => aceptados(esta).filter(({ json }) => json.type === 'text')
+  const acuses = (esta: SentUbicacionRequest) => listAcceptedMensajes(esta).filter(({ json }) => json.type === 'text')
 
   it('in answer to our message confirms that guide, with its event, webhook and one word of thanks', async () => {
-    const tienda = await entorno.nuevoComercio('live')
+    const tienda = await environment.nuevoComercio('live')
     const entregas = await canal.conWebhook(tienda)
     const telefono = createTelefono()
     const [vieja, media, otra] = [
@@ -205,12 +205,12 @@ describe('a location', () => {
     }
     // Meta repeats itself; the second time as another body.
     await Promise.all([canal.notify(cuerpo), canal.notify(cuerpo), canal.notify({ ...cuerpo, vuelta: 2 })])
-    await canal.procesado()
+    await canal.waitUntilProcessed()
     expect((await confirmada(tienda, media)).referencia).toBe('Casa, 4a calle 1-23')
     expect(await tipos(tienda, media)).toEqual(CONFIRMED_EVENTOS)
     for (const esta of [vieja, otra]) expect(await tipos(tienda, esta)).toEqual(REQUESTED_EVENTOS)
     await esperar(media, 'enviado', 2)
-    await quietud()
+    await waitForQuiet()
     expect(acuses(media)).toHaveLength(1)
     expect(acuses(media)[0]!.json).toMatchObject({
       to: telefono,
@@ -219,8 +219,8 @@ describe('a location', () => {
     expect((await entregas()).filter((tipo) => tipo === 'ubicacion.confirmada')).toHaveLength(1)
     expect(await peticiones(vieja)).toEqual([])
     // The recipient's page says so, too.
-    const token = aceptados(media)[1]!.json.template.components[1].parameters[0].text
-    expect(await (await fetch(`${entorno.url}/u/${token}`)).text()).toMatch(/Gracias|recibi|confirm/i)
+    const token = listAcceptedMensajes(media)[1]!.json.template.components[1].parameters[0].text
+    expect(await (await fetch(`${environment.url}/u/${token}`)).text()).toMatch(/Gracias|recibi|confirm/i)
   })
 
   it('that names our message confirms its guide without a sender, or with the number in another form', async () => {
@@ -230,10 +230,12 @@ describe('a location', () => {
         await pedida(comercio, { telefono: `+${telefono}` }),
         await pedida(comercio, { telefono: `+${telefono}` }),
       ]
-      await canal.contar({ messages: [{ ...mensaje('location', RECIPIENT_POSITION, { inReplyTo: una.wamid }), from }] })
+      await canal.notifyAndWait({
+        messages: [{ ...mensaje('location', RECIPIENT_POSITION, { inReplyTo: una.wamid }), from }],
+      })
       await confirmada(comercio, una)
       expect(await tipos(comercio, otra)).toEqual(REQUESTED_EVENTOS)
-      expect(aceptados(una).at(-1)!.para).toBe(telefono)
+      expect(listAcceptedMensajes(una).at(-1)!.recipient).toBe(telefono)
     }
   })
 
@@ -251,7 +253,7 @@ describe('a location', () => {
       { maps_url: 'https://maps.app.goo.gl/abc123' },
     ])
     // The thanks would say that the place is known.
-    await quietud()
+    await waitForQuiet()
     expect(await mensajes(corto)).toHaveLength(1)
   })
 
@@ -275,7 +277,7 @@ describe('a location', () => {
 
   it('for several waiting guides is not guessed: the newest guide asks once again, and the answer confirms it', async () => {
     const telefono = createTelefono()
-    const otra = await entorno.nuevoComercio('live')
+    const otra = await environment.nuevoComercio('live')
     const una = await pedida(comercio, { telefono: `+${telefono}` })
     const dos = await pedida(otra, { telefono: `+${telefono}` })
     await contestar('location', RECIPIENT_POSITION, { telefono })
@@ -285,7 +287,7 @@ describe('a location', () => {
     expect(await tipos(otra, dos)).toEqual(REQUESTED_EVENTOS)
     const { proveedor_id, tipo } = await esperar(dos, 'enviado', 2)
     expect(tipo).toBe('peticion_interactiva')
-    await quietud()
+    await waitForQuiet()
     expect([await peticiones(una), (await peticiones(dos)).length]).toEqual([[], 1])
     const interactivos = pedidos({ telefono }).filter(({ json }) => json.type === 'interactive')
     expect(interactivos).toHaveLength(1)
@@ -307,7 +309,7 @@ describe('a location', () => {
     const una = await nueva(comercio, { telefono: `+${telefono}` })
     await esperar(una, 'dudoso')
     canal.proveedor.porTelefono.delete(telefono)
-    await entorno.request('POST', `/api/v1/guias/${una.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await environment.request('POST', `/api/v1/guias/${una.guia}/reenviar-solicitud`, { llave: comercio.llave })
     const { proveedor_id } = await esperar(una, 'enviado', 2)
     const dos = await pedida(comercio, { telefono: `+${telefono}` })
     await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
@@ -323,7 +325,7 @@ describe('a location', () => {
         async (esta) => {
           await comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 })
           for (const estado of ['recolectado', 'en_ruta'])
-            await entorno.operar('POST', `/guias/${esta.guia}/eventos`, { estado })
+            await environment.operar('POST', `/guias/${esta.guia}/eventos`, { estado })
         },
       ],
       ['cancelled', (esta) => comercio.api.guias.cancelar(esta.guia)],
@@ -356,7 +358,7 @@ describe('a location', () => {
         () => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 }),
       ]
       await Promise.allSettled((i % 2 ? carrera.reverse() : carrera).map((llegar) => llegar()))
-      await canal.procesado()
+      await canal.waitUntilProcessed()
       const { ubicacion } = await leer(comercio, esta)
       expect(ubicacion.estado).toBe('confirmada')
       expect((await tipos(comercio, esta)).filter((tipo) => tipo === 'ubicacion.confirmada').length).toBeLessThan(3)
@@ -388,10 +390,10 @@ describe('anything else', () => {
     const esta = await pedida(comercio)
     const texto = (i: number) => mensaje('text', { body: `hola ${i}` }, { de: esta.telefono })
     await Promise.all(Array.from({ length: 15 }, (_, i) => canal.notify({ messages: [texto(i), texto(i + 100)] })))
-    await canal.procesado()
+    await canal.waitUntilProcessed()
     await esperar(esta, 'enviado', 2)
     await contestar('text', { body: 'otra vez' }, esta)
-    await quietud()
+    await waitForQuiet()
     expect(await mensajes(esta)).toHaveLength(2)
     expect(pedidos(esta)).toHaveLength(2)
     const { proveedor_id } = (await peticiones(esta))[0]!
@@ -401,7 +403,7 @@ describe('anything else', () => {
 
   it('from phones that nobody asked, from test guides or for another number is nobody’s business', async () => {
     const nadie = createTelefono()
-    const prueba = await entorno.nuevoComercio('test')
+    const prueba = await environment.nuevoComercio('test')
     const esta = await nueva(prueba)
     await esperar(esta, 'enviado')
     const ajena = await pedida(comercio)
@@ -412,15 +414,15 @@ describe('anything else', () => {
       { messages: [mensaje('location', RECIPIENT_POSITION, { de: ajena.telefono })] },
       '999999999999999',
     )
-    expect((await publicar(JSON.stringify(deOtro))).status).toBe(200)
+    expect((await postSigned(JSON.stringify(deOtro))).status).toBe(200)
     const deOtroCampo = aviso(
       { messages: [mensaje('location', RECIPIENT_POSITION, { de: ajena.telefono })] },
       undefined,
       'history',
     )
-    expect((await publicar(JSON.stringify(deOtroCampo))).status).toBe(200)
-    await canal.procesado()
-    await quietud()
+    expect((await postSigned(JSON.stringify(deOtroCampo))).status).toBe(200)
+    await canal.waitUntilProcessed()
+    await waitForQuiet()
     expect(await tipos(prueba, esta)).toEqual(REQUESTED_EVENTOS)
     expect(await tipos(comercio, ajena)).toEqual(REQUESTED_EVENTOS)
     expect([pedidos({ telefono: nadie }), pedidos(esta), pedidos(ajena).length]).toEqual([[], [], 1])

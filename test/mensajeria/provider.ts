@@ -28,7 +28,7 @@ export interface ErrorDeMeta {
   code: number
   message?: string
   details?: string
-  transitorio?: boolean
+  isTransient?: boolean
 }
 
 /** What happens to a request; those that say so take the message, though the client can't know. */
@@ -49,7 +49,7 @@ export type RequestOutcome =
 export interface AcceptedMensaje {
   wamid: string
   /** Digits, as it was sent. */
-  para: string
+  recipient: string
   /** biz_opaque_callback_data */
   ownId: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
@@ -61,12 +61,12 @@ export interface TestProvider {
   config: ConfigDeWhatsapp
   requests: ReceivedRequest[]
   /** Messages that were taken, answered or not. */
-  aceptados: AcceptedMensaje[]
+  acceptedMensajes: AcceptedMensaje[]
   /** Connections so far. */
   connections(): number
-  /** For the next requests, one each; after them, `siempre`. */
+  /** For the next requests, one each; after them, `defaultOutcome`. */
   siguientes: RequestOutcome[]
-  siempre: RequestOutcome
+  defaultOutcome: RequestOutcome
   /** For the requests of one phone (digits alone), before all else. */
   porTelefono: Map<string, RequestOutcome>
   /** Sends a webhook, signed unless told otherwise; resolves to the status of the answer. */
@@ -105,10 +105,10 @@ export async function openProvider(cambios: Partial<ConfigDeWhatsapp> = {}): Pro
     url,
     config,
     requests: [],
-    aceptados: [],
+    acceptedMensajes: [],
     connections: () => connectionCount,
     siguientes: [],
-    siempre: { tipo: 'aceptar' },
+    defaultOutcome: { tipo: 'aceptar' },
     porTelefono: new Map(),
     notify: (destino, cuerpo, firma) => postWebhook(config, destino, cuerpo, firma),
     close: () => cerrar(server),
@@ -118,13 +118,13 @@ export async function openProvider(cambios: Partial<ConfigDeWhatsapp> = {}): Pro
 
 /** Providers that close with their test file. */
 export function useProviders() {
-  const abiertos: TestProvider[] = []
+  const openProviders: TestProvider[] = []
   afterAll(async () => {
-    await Promise.all(abiertos.map((proveedor) => proveedor.close()))
+    await Promise.all(openProviders.map((proveedor) => proveedor.close()))
   })
   return async (cambios?: Partial<ConfigDeWhatsapp>) => {
     const proveedor = await openProvider(cambios)
-    abiertos.push(proveedor)
+    openProviders.push(proveedor)
     return proveedor
   }
 }
@@ -148,24 +148,24 @@ async function recibir(proveedor: TestProvider, req: IncomingMessage, res: Serve
   const cuerpo = Buffer.concat(chunks).toString()
   const json = JSON.parse(cuerpo)
   proveedor.requests.push({ path: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
-  const desenlace = proveedor.porTelefono.get(json.to) ?? proveedor.siguientes.shift() ?? proveedor.siempre
-  const objecion = objetar(proveedor.config, req, json)
-  if (objecion) return respondError(res, objecion)
-  await cumplir(desenlace, res, () => aceptar(proveedor, json))
+  const outcome = proveedor.porTelefono.get(json.to) ?? proveedor.siguientes.shift() ?? proveedor.defaultOutcome
+  const refusal = findRefusal(proveedor.config, req, json)
+  if (refusal) return respondError(res, refusal)
+  await applyOutcome(outcome, res, () => aceptar(proveedor, json))
 }
 
-async function cumplir(desenlace: RequestOutcome, res: ServerResponse, tomar: () => string): Promise<void> {
-  switch (desenlace.tipo) {
+async function applyOutcome(outcome: RequestOutcome, res: ServerResponse, tomar: () => string): Promise<void> {
+  switch (outcome.tipo) {
     case 'aceptar': {
       const respuesta = tomar()
-      if (desenlace.lag) await new Promise((listo) => setTimeout(listo, desenlace.lag))
+      if (outcome.lag) await new Promise((listo) => setTimeout(listo, outcome.lag))
       res.writeHead(200, JSON_UTF8).end(respuesta)
       return
     }
     case 'error':
-      return respondError(res, desenlace)
+      return respondError(res, outcome)
     case 'respuesta':
-      res.writeHead(desenlace.status, desenlace.cabeceras).end(desenlace.cuerpo)
+      res.writeHead(outcome.status, outcome.cabeceras).end(outcome.cuerpo)
       return
     case 'colgar':
       tomar()
@@ -190,14 +190,14 @@ const JSON_UTF8 = { 'content-type': 'application/json; charset=UTF-8' }
 type Fallo = Pick<RequestOutcome & { tipo: 'error' }, 'status' | 'error' | 'cabeceras'>
 
 function respondError(res: ServerResponse, { status, error, cabeceras }: Fallo): void {
-  const { code, message = `(#${code}) Fallo de prueba`, details: detalles, transitorio } = error
+  const { code, message = `(#${code}) Fallo de prueba`, details, isTransient } = error
   const cuerpo = {
     error: {
       message,
       type: 'OAuthException',
       code,
-      ...(detalles && { error_data: { messaging_product: 'whatsapp', details: detalles } }),
-      ...(transitorio !== undefined && { is_transient: transitorio }),
+      ...(details && { error_data: { messaging_product: 'whatsapp', details } }),
+      ...(isTransient !== undefined && { is_transient: isTransient }),
       error_subcode: 2494010,
       fbtrace_id: 'AbCdEfGhIjK',
     },
@@ -207,7 +207,7 @@ function respondError(res: ServerResponse, { status, error, cabeceras }: Fallo):
 
 /** What Meta itself would refuse. */
 // biome-ignore lint/suspicious/noExplicitAny: it is whatever came
-function objetar(config: ConfigDeWhatsapp, req: IncomingMessage, json: any): Fallo | null {
+function findRefusal(config: ConfigDeWhatsapp, req: IncomingMessage, json: any): Fallo | null {
   const no = (status: number, code: number, message: string): Fallo => ({ status, error: { code, message } })
   if (req.headers.authorization !== `Bearer ${config.token}`) return no(401, 190, 'Invalid OAuth access token')
   if (req.method !== 'POST' || req.url !== `/${config.version}/${config.phoneNumberId}/messages`) {
@@ -215,7 +215,7 @@ function objetar(config: ConfigDeWhatsapp, req: IncomingMessage, json: any): Fal
   }
   if (json.messaging_product !== 'whatsapp') return no(400, 100, 'The parameter messaging_product is required.')
   if (!/^\d{6,15}$/.test(json.to)) return no(400, 131009, 'Parameter value is not valid')
-  if (json.type === 'template') return objetarPlantilla(config, json.template, no)
+  if (json.type === 'template') return findTemplateRefusal(config, json.template, no)
   const texto = json.type === 'text' ? json.text.body : json.interactive?.body?.text
   if (typeof texto !== 'string' || texto === '') return no(400, 131008, 'Required parameter is missing')
   if (json.type === 'interactive' && json.interactive.action.name !== 'send_location')
@@ -223,7 +223,7 @@ function objetar(config: ConfigDeWhatsapp, req: IncomingMessage, json: any): Fal
   return texto.length > (json.type === 'text' ? 4096 : 1024) ? no(400, 100, 'Param text is too long') : null
 }
 
-function objetarPlantilla(
+function findTemplateRefusal(
   config: ConfigDeWhatsapp,
   // biome-ignore lint/suspicious/noExplicitAny: it is whatever came
   { name, language, components }: any,
@@ -232,19 +232,19 @@ function objetarPlantilla(
   if (![config.template, config.decisionTemplate].includes(name as string) || language.code !== config.language) {
     return no(404, 132001, 'Template name does not exist in the translation')
   }
-  const [cuerpo, boton] = components
+  const [cuerpo, button] = components
   if (cuerpo.type !== 'body' || cuerpo.parameters.length !== 3)
     return no(400, 132000, 'Number of parameters does not match')
-  if (boton?.sub_type !== 'url' || boton.index !== '0') return no(400, 132012, 'Parameter format does not match')
-  const textos = [...cuerpo.parameters, ...boton.parameters].map(({ text }: { text: string }) => text)
-  return textos.some((texto) => !texto || /[\n\t]| {5}/.test(texto)) ? no(400, 100, 'Invalid parameter text') : null
+  if (button?.sub_type !== 'url' || button.index !== '0') return no(400, 132012, 'Parameter format does not match')
+  const texts = [...cuerpo.parameters, ...button.parameters].map(({ text }: { text: string }) => text)
+  return texts.some((texto) => !texto || /[\n\t]| {5}/.test(texto)) ? no(400, 100, 'Invalid parameter text') : null
 }
 
 /** The answer that tells its id. */
 // biome-ignore lint/suspicious/noExplicitAny: it was checked
-function aceptar({ aceptados }: TestProvider, json: any): string {
-  const wamid = `wamid.${Buffer.from(`${json.to}-${aceptados.length + 1}-${Math.random()}`).toString('base64')}`
-  aceptados.push({ wamid, para: json.to, ownId: json.biz_opaque_callback_data, json })
+function aceptar({ acceptedMensajes }: TestProvider, json: any): string {
+  const wamid = `wamid.${Buffer.from(`${json.to}-${acceptedMensajes.length + 1}-${Math.random()}`).toString('base64')}`
+  acceptedMensajes.push({ wamid, recipient: json.to, ownId: json.biz_opaque_callback_data, json })
   return JSON.stringify({
     messaging_product: 'whatsapp',
     contacts: [{ input: json.to, wa_id: json.to }],
@@ -255,8 +255,8 @@ function aceptar({ aceptados }: TestProvider, json: any): string {
 // --- Webhooks ---
 
 /** As Meta signs. */
-export const signAsMeta = (crudo: string | Buffer, appSecret: string): string =>
-  `sha256=${createHmac('sha256', appSecret).update(crudo).digest('hex')}`
+export const signAsMeta = (rawBody: string | Buffer, appSecret: string): string =>
+  `sha256=${createHmac('sha256', appSecret).update(rawBody).digest('hex')}`
 
 async function postWebhook(
   config: ConfigDeWhatsapp,
@@ -264,12 +264,15 @@ async function postWebhook(
   cuerpo: unknown,
   firma?: string | null,
 ): Promise<number> {
-  const crudo = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
-  const cabecera = firma === undefined ? signAsMeta(crudo, config.appSecret) : firma
+  const rawBody = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
+  const signatureHeader = firma === undefined ? signAsMeta(rawBody, config.appSecret) : firma
   const respuesta = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(cabecera !== null && { 'x-hub-signature-256': cabecera }) },
-    body: crudo,
+    headers: {
+      'content-type': 'application/json',
+      ...(signatureHeader !== null && { 'x-hub-signature-256': signatureHeader }),
+    },
+    body: rawBody,
   })
   await respuesta.text()
   return respuesta.status
@@ -301,14 +304,14 @@ const segundos = (en: Date) => String(Math.floor(en.getTime() / 1000))
 
 export interface StatusData {
   wamid: string
-  para: string
+  recipient: string
   ownId?: string
   en?: Date
   error?: { code: number; title?: string; details?: string }
 }
 
 /** One of `statuses`. */
-export const estado = (status: string, { wamid, para: recipient, ownId, en = new Date(), error }: StatusData) => ({
+export const estado = (status: string, { wamid, recipient, ownId, en = new Date(), error }: StatusData) => ({
   id: wamid,
   status,
   timestamp: segundos(en),

@@ -5,12 +5,12 @@ import { buildGuiaWithoutDestino, RECOGIDA } from '../factories.ts'
 import { createTelefono, DIA, useChannel } from './channel.ts'
 
 const canal = useChannel()
-const { entorno, aceptados, leer, quietud } = canal
+const { environment, listAcceptedMensajes, leer, waitForQuiet } = canal
 let comercio: Comercio
 let otro: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
-  otro = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
+  otro = await environment.nuevoComercio('live')
 })
 
 const lote = async (de: Comercio, telefono: string, cuantas: number) => {
@@ -26,12 +26,12 @@ describe('one telephone', () => {
     async (estado) => {
       const telefono = createTelefono()
       await lote(comercio, telefono, 5)
-      await quietud()
-      expect(aceptados({ telefono })).toHaveLength(5)
+      await waitForQuiet()
+      expect(listAcceptedMensajes({ telefono })).toHaveLength(5)
       await canal.query('update mensaje set estado = $1 where telefono in ($2, $3)', [estado, telefono, `+${telefono}`])
       const [sexta] = await lote(comercio, telefono, 1)
-      await quietud()
-      expect(aceptados({ telefono })).toHaveLength(5)
+      await waitForQuiet()
+      expect(listAcceptedMensajes({ telefono })).toHaveLength(5)
       expect((await solicitud(comercio, sexta!))!.estado).toBe('pendiente')
     },
   )
@@ -40,8 +40,8 @@ describe('one telephone', () => {
     const telefono = createTelefono()
     const mias = await lote(comercio, telefono, 24)
     const suyas = await lote(otro, telefono, 4)
-    await quietud()
-    const recibidas = () => aceptados({ telefono }).length
+    await waitForQuiet()
+    const recibidas = () => listAcceptedMensajes({ telefono }).length
     expect(recibidas()).toBe(5)
     const estados = await Promise.all(
       [...mias.map((una) => [comercio, una] as const), ...suyas.map((una) => [otro, una] as const)].map(
@@ -55,20 +55,20 @@ describe('one telephone', () => {
     // Somebody else's phone isn't touched.
     const libre = createTelefono()
     await lote(comercio, libre, 1)
-    await quietud()
-    expect(aceptados({ telefono: libre })).toHaveLength(1)
+    await waitForQuiet()
+    expect(listAcceptedMensajes({ telefono: libre })).toHaveLength(1)
 
     for (let hora = 1; hora <= 4; hora++) {
       const antes = recibidas()
       canal.advance(HORA + HORA / 2)
-      await quietud()
+      await waitForQuiet()
       expect(recibidas() - antes).toBeLessThanOrEqual(5)
     }
     expect(recibidas()).toBeGreaterThan(10)
     expect(recibidas()).toBeLessThanOrEqual(20)
     for (let dias = 0; recibidas() < 28 && dias < 8; dias++) {
       canal.advance(DIA / 2)
-      await quietud()
+      await waitForQuiet()
     }
     expect(recibidas()).toBe(28)
     for (const una of mias) {

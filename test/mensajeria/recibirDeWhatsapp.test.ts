@@ -6,10 +6,10 @@ import { RECIPIENT_POSITION, useChannel, WHATSAPP_PATH } from './channel.ts'
 import { aviso, estado, mensaje, signAsMeta } from './provider.ts'
 
 const canal = useChannel()
-const { entorno, requested: pedida, esperar, leer, reply: contestar, query: consultar, publicar } = canal
+const { environment, requested: pedida, esperar, leer, reply: contestar, query: consultar, postSigned } = canal
 let comercio: Comercio
 beforeAll(async () => {
-  comercio = await entorno.nuevoComercio('live')
+  comercio = await environment.nuevoComercio('live')
 })
 
 const filasDe = async (cuerpo: string) =>
@@ -24,10 +24,10 @@ describe('the signature', () => {
   const buena = () => signAsMeta(cuerpo, canal.proveedor.config.appSecret)
 
   it('is what lets a body in', async () => {
-    const { status, cuerpo: respuesta } = await publicar(cuerpo)
+    const { status, cuerpo: respuesta } = await postSigned(cuerpo)
     expect([status, respuesta]).toEqual([200, { ok: true }])
     expect(
-      (await publicar(cuerpo, { 'X-Hub-Signature-256': buena().toUpperCase().replace('SHA256', 'sha256') })).status,
+      (await postSigned(cuerpo, { 'X-Hub-Signature-256': buena().toUpperCase().replace('SHA256', 'sha256') })).status,
     ).toBe(200)
     // The same bytes are one row.
     expect(await filasDe(cuerpo)).toBe(1)
@@ -54,37 +54,37 @@ describe('the signature', () => {
       ['nothing', '', { 'X-Hub-Signature-256': buena() }],
     ]
     for (const [que, crudo, cabeceras] of casos) {
-      const respuesta = await publicar(crudo, cabeceras)
+      const respuesta = await postSigned(crudo, cabeceras)
       expect([que, respuesta.status, respuesta.cuerpo.codigo]).toEqual([que, 403, 'firma_invalida'])
     }
-    const sin = await entorno.request('POST', WHATSAPP_PATH, {
+    const sin = await environment.request('POST', WHATSAPP_PATH, {
       raw: cuerpo,
       cabeceras: { 'Content-Type': 'application/json' },
     })
     expect(sin.status).toBe(403)
-    const nada = await entorno.request('POST', WHATSAPP_PATH)
+    const nada = await environment.request('POST', WHATSAPP_PATH)
     expect([nada.status, nada.cuerpo.codigo]).toEqual([403, 'firma_invalida'])
     expect(await filasDe(alterado)).toBe(0)
   })
 
   it('does not change the other declared answers: 400, 405 and 415', async () => {
     for (const malo of ['', '{', 'nul', '{"a":1}{', '\ufeff{}', '[1,]']) {
-      const { status, cuerpo: problema } = await publicar(malo)
+      const { status, cuerpo: problema } = await postSigned(malo)
       expect([malo, status, problema.codigo]).toEqual([malo, 400, 'json_invalido'])
     }
-    expect((await publicar(cuerpo, { 'X-Hub-Signature-256': 'x'.repeat(201) })).status).toBe(400)
+    expect((await postSigned(cuerpo, { 'X-Hub-Signature-256': 'x'.repeat(201) })).status).toBe(400)
     expect(
       (
-        await entorno.request('POST', `${WHATSAPP_PATH}?x=1`, {
+        await environment.request('POST', `${WHATSAPP_PATH}?x=1`, {
           raw: cuerpo,
           cabeceras: { 'Content-Type': 'application/json' },
         })
       ).status,
     ).toBe(400)
     for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])
-      expect([tipo, (await publicar(cuerpo, { 'Content-Type': tipo })).status]).toEqual([tipo, 415])
+      expect([tipo, (await postSigned(cuerpo, { 'Content-Type': tipo })).status]).toEqual([tipo, 415])
     for (const metodo of ['PUT', 'PATCH', 'DELETE'])
-      expect((await entorno.request(metodo, WHATSAPP_PATH)).status).toBe(405)
+      expect((await environment.request(metodo, WHATSAPP_PATH)).status).toBe(405)
   })
 
   it('takes 3 MB and not a byte more', async () => {
@@ -94,19 +94,21 @@ describe('the signature', () => {
       return vacia.replace('"relleno":""', `"relleno":"${'x'.repeat(bytes - vacia.length)}"`)
     }
     expect(Buffer.byteLength(llena(LIMITE))).toBe(LIMITE)
-    expect((await publicar(llena(LIMITE))).status).toBe(200)
-    const larga = await publicar(llena(LIMITE + 1))
+    expect((await postSigned(llena(LIMITE))).status).toBe(200)
+    const larga = await postSigned(llena(LIMITE + 1))
     expect([larga.status, larga.cuerpo.codigo]).toEqual([413, 'cuerpo_demasiado_grande'])
-    await canal.procesado()
+    await canal.waitUntilProcessed()
   })
 
   it('is answered while the jobs can’t get on', EN_POSTGRES, async () => {
     const esta = await pedida(comercio)
     const entregado = (i: number) =>
       canal.notify({
-        statuses: [estado('delivered', { wamid: esta.wamid, para: esta.telefono, en: new Date(1.7e12 + i * 1_000) })],
+        statuses: [
+          estado('delivered', { wamid: esta.wamid, recipient: esta.telefono, en: new Date(1.7e12 + i * 1_000) }),
+        ],
       })
-    const cliente = await entorno.db.pool.connect()
+    const cliente = await environment.db.pool.connect()
     try {
       await cliente.query('begin')
       await cliente.query('lock table mensaje in access exclusive mode')
@@ -119,7 +121,7 @@ describe('the signature', () => {
       await cliente.query('rollback')
       cliente.release()
     }
-    await canal.procesado()
+    await canal.waitUntilProcessed()
     await esperar(esta, 'entregado')
   })
 })
@@ -146,7 +148,7 @@ describe('garbage', () => {
         ['id', 'from', 'timestamp', 'type', 'context', 'text', 'location', 'errors'].map((campo) =>
           dentro({
             messages: [{ ...uno, [campo]: x }],
-            statuses: [{ ...estado('failed', { wamid: 'w', para: '50255551234' }), [campo]: x }],
+            statuses: [{ ...estado('failed', { wamid: 'w', recipient: '50255551234' }), [campo]: x }],
           }),
         ),
       ),
@@ -160,16 +162,16 @@ describe('garbage', () => {
       dentro({ messages: [{ ...uno, type: 'location', location: { latitude: '14', longitude: -90 } }] }),
       dentro({ messages: [{ ...uno, type: 'location', location: { latitude: 1e300, longitude: 200 } }] }),
       dentro({
-        statuses: [{ ...estado('failed', { wamid: 'w', para: '50255551234' }), errors: [{ code: { a: 1 } }, 3] }],
+        statuses: [{ ...estado('failed', { wamid: 'w', recipient: '50255551234' }), errors: [{ code: { a: 1 } }, 3] }],
       }),
     ]
     for (const forma of formas) {
-      const { status } = await publicar(JSON.stringify(forma))
+      const { status } = await postSigned(JSON.stringify(forma))
       expect([JSON.stringify(forma).slice(0, 300), status]).toEqual([expect.anything(), 200])
     }
-    expect((await publicar('['.repeat(200_000) + ']'.repeat(200_000))).status).toBe(200)
-    expect((await publicar('{"__proto__":{"a":1},"a":1,"a":2,"n":1e999}')).status).toBe(200)
-    await canal.procesado()
+    expect((await postSigned('['.repeat(200_000) + ']'.repeat(200_000))).status).toBe(200)
+    expect((await postSigned('{"__proto__":{"a":1},"a":1,"a":2,"n":1e999}')).status).toBe(200)
+    await canal.waitUntilProcessed()
   })
 
   it('in texts (NUL, lone surrogates, halves of characters) does no harm to what is good in them', async () => {
@@ -195,7 +197,7 @@ describe('garbage', () => {
     const bytes = new Uint8Array(Buffer.from(crudo))
     bytes[crudo.indexOf('aXbY') + 1] = 0
     bytes[crudo.indexOf('aXbY') + 3] = 0xff
-    expect((await publicar(bytes)).status).toBe(200)
+    expect((await postSigned(bytes)).status).toBe(200)
     await esperar(esta, 'enviado', 2)
   })
 
@@ -212,8 +214,8 @@ describe('garbage', () => {
       await consultar('drop trigger estorbo on mensaje')
       await consultar('drop function estorbar')
     }
-    await canal.procesado()
+    await canal.waitUntilProcessed()
     await esperar(mala, 'enviado', 2)
-    expect(canal.apartarErrores(/inbound webhook failed/).length).toBeGreaterThan(0)
+    expect(canal.takeExpectedErrors(/inbound webhook failed/).length).toBeGreaterThan(0)
   })
 })

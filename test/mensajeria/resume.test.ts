@@ -10,7 +10,7 @@ import { waitForLock } from '../quiescence.ts'
 import { buildMensajeDeps, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './channel.ts'
 
 const canal = useChannel()
-const { entorno, mensajes, aceptados, requests: pedidos, esperar, query: consultar } = canal
+const { environment, mensajes, listAcceptedMensajes, requests: pedidos, esperar, query: consultar } = canal
 const AVISO = { codigo: 'sin_mensajeria', campo: '/ubicacion', sugerencia: null }
 /** The hours for which a link is good, unless configured. */
 const PLAZO = 72 * HORA
@@ -19,13 +19,13 @@ let comercio: Comercio
 let whatsapp: WhatsappClient
 beforeAll(async () => {
   whatsapp = createWhatsappClient(canal.proveedor.config)
-  await entorno.reset({ MESSAGING: 'buzon' })
-  comercio = await entorno.nuevoComercio('live')
+  await environment.reset({ MESSAGING: 'buzon' })
+  comercio = await environment.nuevoComercio('live')
 })
 afterAll(() => whatsapp.close())
 
 const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
-  entorno.request(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
+  environment.request(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
 const leer = async ({ guia }: { guia: string }) => (await pedir('GET', `/guias/${guia}`)).cuerpo
 const tipos = async (pedida: SentUbicacionRequest) =>
   (await leer(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
@@ -36,10 +36,10 @@ async function nueva(): Promise<SentUbicacionRequest> {
   expect(status).toBe(201)
   return { guia: cuerpo.guia, telefono }
 }
-const conWhatsapp = () => entorno.reset({ MESSAGING: 'whatsapp' })
-const sinWhatsapp = () => entorno.reset({ MESSAGING: 'buzon' })
+const conWhatsapp = () => environment.reset({ MESSAGING: 'whatsapp' })
+const sinWhatsapp = () => environment.reset({ MESSAGING: 'buzon' })
 
-const deps = () => ({ ...buildMensajeDeps(entorno), whatsappClient: whatsapp })
+const deps = () => ({ ...buildMensajeDeps(environment), whatsappClient: whatsapp })
 
 /** Waits until the service that has WhatsApp has looked at all that was held. */
 const retomado = async () => {
@@ -48,7 +48,7 @@ const retomado = async () => {
       (await consultar("select from mensaje where canal = 'buzon' and modo = 'live' and estado = 'pendiente'"))
         .length === 0,
   )
-  await canal.quietud()
+  await canal.waitForQuiet()
 }
 
 describe('without messaging a live guide without a place', () => {
@@ -61,7 +61,7 @@ describe('without messaging a live guide without a place', () => {
       estado: 'solicitada',
       solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviado_en: null },
     })
-    await canal.quietud()
+    await canal.waitForQuiet()
     const leida = await leer(creada)
     expect(leida.advertencias).toMatchObject([AVISO])
     expect(leida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'pendiente' } })
@@ -74,7 +74,7 @@ describe('without messaging a live guide without a place', () => {
   })
 
   it('is not warned of with a test key, whose message goes to the mailbox', async () => {
-    const prueba = await entorno.nuevoComercio('test')
+    const prueba = await environment.nuevoComercio('test')
     const { guia, advertencias } = await prueba.api.guias.crear(buildGuiaWithoutDestino())
     expect(advertencias).toEqual([])
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
@@ -83,7 +83,7 @@ describe('without messaging a live guide without a place', () => {
 
   it('has a message that no round of the feeder comes to, however late it is', async () => {
     const pedidas = await Promise.all(Array.from({ length: 20 }, nueva))
-    await canal.quietud()
+    await canal.waitForQuiet()
     const suyos = (await Promise.all(pedidas.map(mensajes))).flat()
     for (const fila of suyos) expect(fila).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
     for (const cuando of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DIA)]) {
@@ -102,7 +102,7 @@ describe('without messaging a live guide without a place', () => {
 
   it('costs a search for what is held no statement', async () => {
     const consultas: unknown[] = []
-    const db = new Proxy(entorno.db, {
+    const db = new Proxy(environment.db, {
       get(de, miembro, yo) {
         consultas.push(miembro)
         return Reflect.get(de, miembro, yo)
@@ -120,7 +120,7 @@ describe('without messaging a live guide without a place', () => {
       const { advertencias, ubicacion } = await leer(pedida)
       expect(advertencias).toEqual([])
       expect(ubicacion.solicitud).toMatchObject({ canal: 'buzon', estado: 'descartado' })
-      const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${pedida.guia}`)
+      const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${pedida.guia}`)
       expect(cuerpo.datos).toMatchObject([{ canal: 'buzon', estado: 'descartado' }])
     }
   })
@@ -139,8 +139,8 @@ describe('when WhatsApp is configured', () => {
     expect(leida.advertencias).toEqual([])
     expect(leida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1, motivo: null })
     expect(await tipos(pedida)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
-    await entorno.reset()
-    await canal.quietud()
+    await environment.reset()
+    await canal.waitForQuiet()
     expect(pedidos(pedida)).toHaveLength(1)
     expect(await mensajes(pedida)).toHaveLength(1)
   })
@@ -157,7 +157,7 @@ describe('when WhatsApp is configured', () => {
     await esperar(pedida, 'enviado', 3)
     await retomado()
     expect((await mensajes(pedida)).map(({ estado }) => estado)).toEqual(['descartado', 'descartado', 'enviado'])
-    expect(aceptados(pedida)).toHaveLength(1)
+    expect(listAcceptedMensajes(pedida)).toHaveLength(1)
     expect((await leer(pedida)).ubicacion.solicitud).toMatchObject({ numero: 3, estado: 'enviado' })
   })
 
@@ -181,7 +181,7 @@ describe('when WhatsApp is configured', () => {
     })
     expect((await pedir('POST', `/guias/${vieja.guia}/reenviar-solicitud`)).status).toBe(202)
     await esperar(vieja, 'enviado', 2)
-    expect(aceptados(vieja)).toHaveLength(1)
+    expect(listAcceptedMensajes(vieja)).toHaveLength(1)
   })
 
   it('a held message is sent when its guide still waits for it, and dropped otherwise', async () => {
@@ -193,19 +193,19 @@ describe('when WhatsApp is configured', () => {
     await conWhatsapp()
     await esperar(espera, 'enviado')
     await retomado()
-    expect(aceptados(espera)).toHaveLength(1)
+    expect(listAcceptedMensajes(espera)).toHaveLength(1)
     const [fila] = await mensajes(espera)
     expect(fila).toMatchObject({ canal: 'whatsapp', estado: 'enviado', abierta: true })
     expect(fila!.vence_en!.getTime() - fila!.enviado_en!.getTime()).toBe(PLAZO)
     const token = pedidos(espera)[0]!.json.template.components[1].parameters[0].text
-    expect((await fetch(`${entorno.url}/u/${token}`)).status).toBe(200)
+    expect((await fetch(`${environment.url}/u/${token}`)).status).toBe(200)
     for (const pedida of [confirmada, cancelada]) {
       expect((await mensajes(pedida))[0]).toMatchObject({ canal: 'buzon', estado: 'descartado' })
       expect(pedidos(pedida)).toEqual([])
     }
     expect(await tipos(confirmada)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
-    await entorno.reset()
-    await canal.quietud()
+    await environment.reset()
+    await canal.waitForQuiet()
     expect(pedidos(espera)).toHaveLength(1)
   })
 
@@ -219,10 +219,10 @@ describe('when WhatsApp is configured', () => {
     await hasta(async () => pedidos(pedida).length > 0)
     canal.proveedor.porTelefono.delete(pedida.telefono)
     await hasta(async () => (await mensajes(pedida))[0]!.codigo === '190')
-    canal.apartarErrores(/messaging account/)
+    canal.takeExpectedErrors(/messaging account/)
     canal.advance(10 * MINUTE_MS)
     await esperar(pedida, 'enviado')
-    expect(aceptados(pedida)).toHaveLength(1)
+    expect(listAcceptedMensajes(pedida)).toHaveLength(1)
   })
 })
 
@@ -253,11 +253,11 @@ describe('by several processes', () => {
   it('is left to the next when one is killed in the middle', EN_POSTGRES, async () => {
     await sinWhatsapp()
     const pedidas = await Promise.all(Array.from({ length: 5 }, nueva))
-    const ajena = await entorno.db.pool.connect()
+    const ajena = await environment.db.pool.connect()
     await ajena.query('begin')
     await ajena.query('select from guia where guia = $1 for update', [pedidas[3]!.guia])
     const cortada = expect(resumeUnsent(deps())).rejects.toThrow()
-    await waitForLock(entorno.db)
+    await waitForLock(environment.db)
     await ajena.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     )

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { useChannel, WHATSAPP_PATH } from './channel.ts'
 
 const canal = useChannel()
-const { entorno } = canal
+const { environment } = canal
 
 describe('the challenge', () => {
   const pedir = (consulta: Record<string, string>) =>
-    entorno.request('GET', `${WHATSAPP_PATH}?${new URLSearchParams(consulta)}`)
+    environment.request('GET', `${WHATSAPP_PATH}?${new URLSearchParams(consulta)}`)
   const bueno = () => ({
     'hub.mode': 'subscribe',
     'hub.verify_token': canal.proveedor.config.verifyToken,
@@ -38,6 +38,6 @@ describe('the challenge', () => {
     }
     const todo = new URLSearchParams(bueno())
     for (const mas of ['hub.mode=subscribe', 'otro=1', 'hub.verify_token[]=x'])
-      expect([mas, (await entorno.request('GET', `${WHATSAPP_PATH}?${todo}&${mas}`)).status]).toEqual([mas, 400])
+      expect([mas, (await environment.request('GET', `${WHATSAPP_PATH}?${todo}&${mas}`)).status]).toEqual([mas, 400])
   })
 })

@@ -63,7 +63,7 @@ async function con(desenlace: RequestOutcome): Promise<WhatsappResult> {
 describe('the client sends', () => {
   test('a template, byte by byte', async () => {
     const envio = await cliente.sendTemplate(DATOS)
-    expect(envio).toEqual({ resultado: 'aceptado', providerId: proveedor.aceptados[0]!.wamid })
+    expect(envio).toEqual({ resultado: 'aceptado', providerId: proveedor.acceptedMensajes[0]!.wamid })
     const [pedido] = proveedor.requests
     expect(pedido!.path).toBe('/v23.0/106540352242922/messages')
     expect(pedido!.cabeceras).toEqual({
@@ -152,7 +152,7 @@ describe('the client sends', () => {
     const pocas = createWhatsappClient(proveedor.config, { connections: 4 })
     const ids = Array.from({ length: 100 }, (_, i) => `men_${i}`)
     const envios = await Promise.all(ids.map((id) => pocas.sendText({ ...PETICION, id })))
-    const porId = new Map(proveedor.aceptados.map(({ ownId: nuestroId, wamid }) => [nuestroId, wamid]))
+    const porId = new Map(proveedor.acceptedMensajes.map(({ ownId: nuestroId, wamid }) => [nuestroId, wamid]))
     expect(envios).toEqual(ids.map((id) => ({ resultado: 'aceptado', providerId: porId.get(id) })))
     expect(proveedor.connections()).toBeLessThanOrEqual(4)
     await pocas.close()
@@ -206,7 +206,7 @@ describe('errors of Meta', () => {
     [503, undefined, 'pasajero'],
     [504, undefined, 'pasajero'],
   ])('an unknown code with %d (is_transient %s): %s', async (status, transitorio, resultado) => {
-    const error = { code: 999_999, ...(transitorio !== undefined && { transitorio }) }
+    const error = { code: 999_999, ...(transitorio !== undefined && { isTransient: transitorio }) }
     const envio = await con({ tipo: 'error', status, error })
     expect(envio).toMatchObject({ resultado, codigo: '999999', motivo: expect.stringContaining('999999') })
   })
@@ -282,7 +282,7 @@ describe('errors of Meta', () => {
       await otro.close()
     }
     expect(await cliente.sendText({ ...PETICION, telefono: '+1' })).toMatchObject({ codigo: '131009' })
-    expect(proveedor.aceptados).toEqual([])
+    expect(proveedor.acceptedMensajes).toEqual([])
   })
 })
 
@@ -336,7 +336,7 @@ describe('a message may have been sent when', () => {
   })
 
   test('the client closes during the request', async () => {
-    proveedor.siempre = { tipo: 'colgar' }
+    proveedor.defaultOutcome = { tipo: 'colgar' }
     const enviando = cliente.sendTemplate(DATOS)
     await expect.poll(() => proveedor.requests.length).toBe(1)
     await cliente.close()
@@ -413,7 +413,11 @@ describe('a message is surely not sent when', () => {
     expect(await segundo).toMatchObject({ resultado: 'dudoso' })
     expect(await tercero).toMatchObject({ resultado: 'pasajero', codigo: 'plazo' })
     expect(await una.sendText({ ...PETICION, id: 'cuarto' })).toMatchObject({ resultado: 'aceptado' })
-    expect(proveedor.aceptados.map(({ ownId: nuestroId }) => nuestroId)).toEqual(['primero', 'segundo', 'cuarto'])
+    expect(proveedor.acceptedMensajes.map(({ ownId: nuestroId }) => nuestroId)).toEqual([
+      'primero',
+      'segundo',
+      'cuarto',
+    ])
     await una.close()
   })
 

@@ -96,7 +96,7 @@ describe('webhooks', () => {
     ['delivered', 'entregado'],
     ['read', 'leido'],
   ])('a status: %s', (status, leido) => {
-    const crudo = estado(status, { wamid: 'wamid.1', para: '50255551234', ownId: 'men_1', en: EN })
+    const crudo = estado(status, { wamid: 'wamid.1', recipient: '50255551234', ownId: 'men_1', en: EN })
     expect(leer(aviso({ statuses: [crudo] }))).toEqual([
       {
         tipo: 'estado',
@@ -112,7 +112,7 @@ describe('webhooks', () => {
 
   test('a failure, with its reason', () => {
     const error = { code: 131026, title: 'Message undeliverable', details: 'Message Undeliverable to +50255551234.' }
-    const crudo = estado('failed', { wamid: 'wamid.1', para: '50255551234', en: EN, error })
+    const crudo = estado('failed', { wamid: 'wamid.1', recipient: '50255551234', en: EN, error })
     const [leido] = leer(aviso({ statuses: [crudo] }))
     expect(leido).toMatchObject({ estado: 'fallido', ownId: null, codigo: '131026' })
     expect((leido as { motivo: string }).motivo).toMatch(
@@ -127,7 +127,7 @@ describe('webhooks', () => {
     ['a code as text', [{ code: '131047' }], '131047', /24 horas/],
     ['unknown', [{ code: 777, title: 'Rare' }], '777', /777.*«Rare»/],
   ])('a failure with odd errors: %s', (_caso, errors, codigo, motivo) => {
-    const crudo = { ...estado('failed', { wamid: 'w', para: '50255551234', en: EN }), errors }
+    const crudo = { ...estado('failed', { wamid: 'w', recipient: '50255551234', en: EN }), errors }
     expect(leer(aviso({ statuses: [crudo] }))).toMatchObject([{ codigo, motivo: expect.stringMatching(motivo) }])
   })
 
@@ -213,7 +213,7 @@ describe('webhooks', () => {
 
   test('everything in its order, and what is not understood is skipped', () => {
     const de = (n: string) => mensaje('text', { body: n }, { wamid: n })
-    const con = (n: string) => estado('sent', { wamid: n, para: '50255551234' })
+    const con = (n: string) => estado('sent', { wamid: n, recipient: '50255551234' })
     const [uno, dos] = [
       aviso({ messages: [de('1'), null!, de('2')], statuses: [con('3')] }),
       aviso({ statuses: [con('4'), { id: 'x' }, con('5')] }),
@@ -248,7 +248,10 @@ describe('webhooks', () => {
       { tipo: 'ubicacion', telefono: null, inReplyTo: 'wamid.1', lat: 14.6 },
     ])
     expect(leerUno(sinRemitente('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
-    const fallido = { ...estado('failed', { wamid: 'w', para: '5', error: { code: 131026 } }), recipient_id: undefined }
+    const fallido = {
+      ...estado('failed', { wamid: 'w', recipient: '5', error: { code: 131026 } }),
+      recipient_id: undefined,
+    }
     expect(leer(aviso({ statuses: [fallido] }))).toMatchObject([{ providerId: 'w', estado: 'fallido' }])
   })
 
@@ -262,7 +265,7 @@ describe('webhooks', () => {
     const buena = mensaje('text', { body: 'x' })
     const malos = {
       messages: [buena, null!, { ...buena, id: '' }],
-      statuses: [estado('deleted', { wamid: 'w', para: '5' })],
+      statuses: [estado('deleted', { wamid: 'w', recipient: '5' })],
     }
     expect([contar(aviso(malos)), contar(aviso(malos, '999')), contar({ object: 'page' })]).toEqual([3, 0, 0])
   })
@@ -270,7 +273,7 @@ describe('webhooks', () => {
   test.each(['deleted', 'warning', 'played', 'toString', '__proto__', ''])(
     'a status that means nothing to us: %s',
     (status) => {
-      expect(leer(aviso({ statuses: [estado(status, { wamid: 'w', para: '50255551234' })] }))).toEqual([])
+      expect(leer(aviso({ statuses: [estado(status, { wamid: 'w', recipient: '50255551234' })] }))).toEqual([])
     },
   )
 
@@ -313,7 +316,7 @@ describe('webhooks', () => {
         mensaje('text', { body: 'hola' }),
         mensaje('interactive', { button_reply: { title: 'Sí' } }),
       ],
-      statuses: [estado('failed', { wamid: 'w', para: '50255551234', error: { code: 131026, details: 'x' } })],
+      statuses: [estado('failed', { wamid: 'w', recipient: '50255551234', error: { code: 131026, details: 'x' } })],
     })
     const caminos: (string | number)[][] = []
     const recorrer = (valor: unknown, camino: (string | number)[]) => {

@@ -9,9 +9,9 @@ import { SCENARIOS } from '../resilience/webhooks.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { ALERT_FAULTS } from './breakdowns.ts'
 import { usePrometheus } from './prometheus.ts'
-import { ALERTAS, HAS_PROMETHEUS } from './prometheusServer.ts'
+import { ALERT_RULES_PATH, HAS_PROMETHEUS } from './prometheusServer.ts'
 
-const reglas = readFileSync(ALERTAS, 'utf8')
+const reglas = readFileSync(ALERT_RULES_PATH, 'utf8')
 const todas = (patron: RegExp) => [...reglas.matchAll(patron)].map(([, valor]) => valor!)
 const leer = (pagina: string) => readFileSync(`docs/operacion/alertas/${pagina}`, 'utf8')
 const nombres = todas(/- alert: (\w+)/g)
@@ -40,7 +40,7 @@ describe('the alerts', () => {
   })
 
   it.skipIf(!HAS_PROMETHEUS)('pass promtool, and fire after the time that they name', () => {
-    execFileSync('promtool', ['check', 'rules', ALERTAS])
+    execFileSync('promtool', ['check', 'rules', ALERT_RULES_PATH])
     const pruebas = 'test/observability/alerts.prueba.yml'
     for (const nombre of nombres) expect(readFileSync(pruebas, 'utf8')).toContain(`alertname: ${nombre}\n`)
     execFileSync('promtool', ['test', 'rules', pruebas])
@@ -69,7 +69,7 @@ describe('the faults of the fault suites', () => {
 })
 
 describe.skipIf(!HAS_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
-  const { entorno, vigilado } = usePrometheus()
+  const { environment, monitoring } = usePrometheus()
   const nuevoReceptor = useReceivers()
   const procesos = useProcesses()
   const tiempos: string[] = []
@@ -80,14 +80,14 @@ describe.skipIf(!HAS_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
   })
 
   it.each(Object.entries(ALERT_FAULTS))('%s fires when its fault is caused, and clears', async (nombre, causar) => {
-    const suena = async () => (await vigilado.prometheus.firingAlerts()).includes(nombre)
+    const suena = async () => (await monitoring.prometheus.firingAlerts()).includes(nombre)
     const segundosDesde = (inicio: number) => ((performance.now() - inicio) / 1_000).toFixed(1)
     await hasta(async () => !(await suena()))
     const averiado = performance.now()
     const reparar = await causar({
-      entorno,
-      suena,
-      metricsPort: vigilado.metricsPort,
+      environment,
+      isFiring: suena,
+      metricsPort: monitoring.metricsPort,
       nuevoReceptor,
       processes: procesos,
     })

@@ -15,33 +15,33 @@ import { listo, type useProcesses } from '../processes.ts'
 import { answerWith } from '../webhooks/receiver.ts'
 import { type Falla, PROMISE_FAULTS, startTransaction } from './promises.ts'
 
-/** Fault of an alert. It goes on until `suena` is true, and the returned function repairs it. */
-type Averia = (context: AlertContext) => Promise<() => Promise<unknown>>
+/** Fault of an alert. It goes on until `isFiring` is true, and the returned function repairs it. */
+type AlertFault = (context: AlertContext) => Promise<() => Promise<unknown>>
 
 interface AlertContext {
-  entorno: OwnEnvironment
+  environment: OwnEnvironment
   /** Reports whether the alert fires. */
-  suena: () => Promise<boolean>
+  isFiring: () => Promise<boolean>
   metricsPort: number
   nuevoReceptor: (responder: ReturnType<typeof answerWith>) => Promise<{ url: string }>
   processes: ReturnType<typeof useProcesses>
 }
 
-const deFalla =
-  (gauge: string): Averia =>
-  ({ entorno }) =>
-    (PROMISE_FAULTS[gauge] as Falla)(entorno)
+const buildPromiseFault =
+  (gauge: string): AlertFault =>
+  ({ environment }) =>
+    (PROMISE_FAULTS[gauge] as Falla)(environment)
 
 /** Repeats a step until the alert fires. */
-async function insistir({ suena }: AlertContext, hacer: () => Promise<unknown>): Promise<void> {
+async function repeatUntilFiring({ isFiring }: AlertContext, step: () => Promise<unknown>): Promise<void> {
   await hasta(async () => {
-    await hacer()
-    return suena()
+    await step()
+    return isFiring()
   })
 }
 
-async function makeReadOnly({ entorno }: AlertContext): Promise<() => Promise<void>> {
-  const base = new URL(entorno.databaseUrl).pathname.slice(1)
+async function makeReadOnly({ environment }: AlertContext): Promise<() => Promise<void>> {
+  const base = new URL(environment.databaseUrl).pathname.slice(1)
   const alterDatabase = (valor: string) =>
     admin(async (cliente) => {
       await cliente.query(`alter database ${base} ${valor}`)
@@ -52,213 +52,219 @@ async function makeReadOnly({ entorno }: AlertContext): Promise<() => Promise<vo
 }
 
 /** Endpoint that is sent events at once. */
-async function suscrito({ entorno }: AlertContext, url: string) {
-  const { api } = await entorno.nuevoComercio()
+async function createSubscription({ environment }: AlertContext, url: string) {
+  const { api } = await environment.nuevoComercio()
   const { webhook } = await api.webhooks.crear({ url })
-  await entorno.db.pool.query(`update webhook set comprobado_en = now(), estado = 'activo' where webhook = $1`, [
+  await environment.db.pool.query(`update webhook set comprobado_en = now(), estado = 'activo' where webhook = $1`, [
     webhook,
   ])
   await api.guias.crear(buildGuia())
   return { api, webhook }
 }
 
-const findFolder = ({ entorno }: AlertContext) => join(entorno.dataDir, 'archivos')
+const findFolder = ({ environment }: AlertContext) => join(environment.dataDir, 'archivos')
 
 /** Fault that fires each alert, by the alert's name. */
-export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
-  async GuiasCaida({ entorno, metricsPort }) {
-    await entorno.reset({ METRICS_PORT: `${await findFreePort()}` })
-    return () => entorno.reset({ METRICS_PORT: `${metricsPort}` })
+export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
+  async GuiasCaida({ environment, metricsPort }) {
+    await environment.reset({ METRICS_PORT: `${await findFreePort()}` })
+    return () => environment.reset({ METRICS_PORT: `${metricsPort}` })
   },
   GuiasNoLista: makeReadOnly,
   async GuiasErrores(context) {
-    const { llave } = await context.entorno.nuevoComercio()
-    const reparar = await makeReadOnly(context)
-    await insistir(context, () => context.entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() }))
-    return reparar
+    const { llave } = await context.environment.nuevoComercio()
+    const repair = await makeReadOnly(context)
+    await repeatUntilFiring(context, () =>
+      context.environment.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() }),
+    )
+    return repair
   },
   async GuiasLenta(context) {
-    const { entorno } = context
-    const { llave } = await entorno.nuevoComercio()
+    const { environment } = context
+    const { llave } = await environment.nuevoComercio()
     const ESPERA = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
       and query_start < now() - interval '1.2 seconds'`
-    await insistir(context, async () => {
-      const soltar = await startTransaction(context.entorno, 'lock table guia in access exclusive mode')
-      const pendingRequest = entorno.request('GET', '/api/v1/guias', { llave })
-      await hasta(async () => (await entorno.db.pool.query(ESPERA)).rowCount)
-      await soltar()
+    await repeatUntilFiring(context, async () => {
+      const endTransaction = await startTransaction(context.environment, 'lock table guia in access exclusive mode')
+      const pendingRequest = environment.request('GET', '/api/v1/guias', { llave })
+      await hasta(async () => (await environment.db.pool.query(ESPERA)).rowCount)
+      await endTransaction()
       await pendingRequest
     })
     return async () => {}
   },
   async GuiasConexionesAgotadas(context) {
-    const { entorno } = context
-    const soltar = await startTransaction(context.entorno, 'lock table repartidor in access exclusive mode')
+    const { environment } = context
+    const endTransaction = await startTransaction(context.environment, 'lock table repartidor in access exclusive mode')
     const enCurso = new Set<Promise<unknown>>()
-    await insistir(context, async () => {
+    await repeatUntilFiring(context, async () => {
       while (enCurso.size < 30) {
-        const runningRequest: Promise<unknown> = entorno
+        const runningRequest: Promise<unknown> = environment
           .operar('GET', '/repartidores')
           .finally(() => enCurso.delete(runningRequest))
         enCurso.add(runningRequest)
       }
     }).catch(async (error) => {
-      await soltar()
+      await endTransaction()
       throw error
     })
     return async () => {
-      await soltar()
+      await endTransaction()
       await Promise.all(enCurso)
     }
   },
   async GuiasRedesLimitadas(context) {
-    const { entorno } = context
-    const { llave } = await entorno.nuevoComercio()
-    await insistir(context, async () => {
+    const { environment } = context
+    const { llave } = await environment.nuevoComercio()
+    await repeatUntilFiring(context, async () => {
       // A valid key from the same network keeps the network's connections admitted.
-      await entorno.request('GET', '/api/v1/cuenta', { llave })
-      await Promise.all(Array.from({ length: 20 }, () => fetch(`${entorno.url}/no-existe`).catch(() => {})))
+      await environment.request('GET', '/api/v1/cuenta', { llave })
+      await Promise.all(Array.from({ length: 20 }, () => fetch(`${environment.url}/no-existe`).catch(() => {})))
     })
     return async () => {}
   },
   async GuiasEntradasFallidas(context) {
     const cuerpo = { codigo: 'AAAA-AAAA-AA' }
-    await insistir(context, () => context.entorno.request('POST', '/repartidor/v1/sesion', { cuerpo }))
+    await repeatUntilFiring(context, () => context.environment.request('POST', '/repartidor/v1/sesion', { cuerpo }))
     return async () => {}
   },
   async GuiasBucleLento(context) {
-    await insistir(context, async () => {
+    await repeatUntilFiring(context, async () => {
       for (const fin = performance.now() + 700; performance.now() < fin; );
       await nextLoopTurn()
     })
     return async () => {}
   },
   async GuiasMemoria() {
-    let bloques = Array.from({ length: 4 }, () => Buffer.alloc(450_000_000, 1))
+    let blocks = Array.from({ length: 4 }, () => Buffer.alloc(450_000_000, 1))
     return async () => {
-      bloques = []
+      blocks = []
       setFlagsFromString('--expose-gc')
       runInNewContext('gc')()
-      return bloques
+      return blocks
     }
   },
-  async GuiasRespaldoAtrasado({ entorno, metricsPort, processes: procesos }) {
-    await entorno.reset({ METRICS_PORT: `${await findFreePort()}` })
-    const [respaldo, clave] = [join(procesos.base, 'respaldo'), join(procesos.base, 'clave.txt')]
+  async GuiasRespaldoAtrasado({ environment, metricsPort, processes }) {
+    await environment.reset({ METRICS_PORT: `${await findFreePort()}` })
+    const [backupFolder, clave] = [join(processes.base, 'respaldo'), join(processes.base, 'clave.txt')]
     await writeFile(clave, 'una clave larga de prueba')
-    const servicio = procesos.iniciar({
-      DATA_DIR: procesos.nextFolder(),
+    const servicio = processes.startService({
+      DATA_DIR: processes.nextFolder(),
       METRICS_PORT: `${metricsPort}`,
-      BACKUP_DIR: respaldo,
+      BACKUP_DIR: backupFolder,
       BACKUP_KEY_FILE: clave,
     })
     await listo(servicio)
-    const estado = join(respaldo, 'estado.json')
+    const estado = join(backupFolder, 'estado.json')
     await hasta(async () => (await readFile(estado, 'utf8')).includes('al_dia'))
     // As if the disk were not there any more.
-    await rename(respaldo, `${respaldo}-aparte`)
-    await writeFile(respaldo, '')
+    await rename(backupFolder, `${backupFolder}-aparte`)
+    await writeFile(backupFolder, '')
     return async () => {
-      await rm(respaldo)
-      await rename(`${respaldo}-aparte`, respaldo)
+      await rm(backupFolder)
+      await rename(`${backupFolder}-aparte`, backupFolder)
       const desde = Date.now()
       await hasta(async () => Date.parse(JSON.parse(await readFile(estado, 'utf8')).al_dia) > desde)
       servicio.signalAll('SIGINT')
       await servicio.waitForEnd()
-      await entorno.reset({ METRICS_PORT: `${metricsPort}` })
+      await environment.reset({ METRICS_PORT: `${metricsPort}` })
     }
   },
-  GuiasColaAtrasada: deFalla('guias_cola_atraso_segundos'),
-  GuiasAvisosSinArriendo: deFalla('guias_webhook_avisos_sin_arriendo'),
-  GuiasAvisosAtrasados: deFalla('guias_webhook_avisos_atrasados'),
-  GuiasEventosSinAvisos: deFalla('guias_eventos_sin_avisos'),
-  GuiasPruebasSinPdf: deFalla('guias_pruebas_atraso_segundos'),
-  GuiasMensajesAtascados: deFalla('guias_mensajes_atascados'),
-  GuiasCorreosAtrasados: deFalla('guias_correos_atraso_segundos'),
-  GuiasDecisionesVencidas: deFalla('guias_decisiones_vencidas'),
-  GuiasBitacoraSinEslabon: deFalla('guias_bitacora_sin_eslabon'),
+  GuiasColaAtrasada: buildPromiseFault('guias_cola_atraso_segundos'),
+  GuiasAvisosSinArriendo: buildPromiseFault('guias_webhook_avisos_sin_arriendo'),
+  GuiasAvisosAtrasados: buildPromiseFault('guias_webhook_avisos_atrasados'),
+  GuiasEventosSinAvisos: buildPromiseFault('guias_eventos_sin_avisos'),
+  GuiasPruebasSinPdf: buildPromiseFault('guias_pruebas_atraso_segundos'),
+  GuiasMensajesAtascados: buildPromiseFault('guias_mensajes_atascados'),
+  GuiasCorreosAtrasados: buildPromiseFault('guias_correos_atraso_segundos'),
+  GuiasDecisionesVencidas: buildPromiseFault('guias_decisiones_vencidas'),
+  GuiasBitacoraSinEslabon: buildPromiseFault('guias_bitacora_sin_eslabon'),
   async GuiasMensajesRechazados(context) {
-    const { entorno } = context
+    const { environment } = context
     const proveedor = await openProvider()
-    await entorno.reset(buildProviderVariables(proveedor))
-    const { api } = await entorno.nuevoComercio('live')
-    let contados = 0
-    await insistir(context, async () => {
+    await environment.reset(buildProviderVariables(proveedor))
+    const { api } = await environment.nuevoComercio('live')
+    let reportedCount = 0
+    await repeatUntilFiring(context, async () => {
       const createGuia = () => api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
       await Promise.all(Array.from({ length: 5 }, createGuia))
       const newMensajes = await hasta(
-        async () => proveedor.aceptados.length > contados && proveedor.aceptados.slice(contados),
+        async () =>
+          proveedor.acceptedMensajes.length > reportedCount && proveedor.acceptedMensajes.slice(reportedCount),
       )
-      contados += newMensajes.length
+      reportedCount += newMensajes.length
       // WhatsApp takes a message first, and tells later that the number does not have WhatsApp.
       const statuses = newMensajes.map((mensaje) =>
         estado('failed', { ...mensaje, error: { code: 131026, title: 'undeliverable' } }),
       )
-      await proveedor.notify(`${entorno.url}/proveedores/whatsapp`, aviso({ statuses }))
+      await proveedor.notify(`${environment.url}/proveedores/whatsapp`, aviso({ statuses }))
     })
     return async () => {
-      await entorno.reset({ MESSAGING: 'buzon' })
+      await environment.reset({ MESSAGING: 'buzon' })
       await proveedor.close()
     }
   },
   async GuiasWebhooksFallan(context) {
-    const suscritos = [await suscrito(context, 'http://127.0.0.1:9/a'), await suscrito(context, 'http://127.0.0.1:9/b')]
-    return () => Promise.all(suscritos.map(({ api, webhook }) => api.webhooks.eliminar(webhook)))
+    const subscriptions = [
+      await createSubscription(context, 'http://127.0.0.1:9/a'),
+      await createSubscription(context, 'http://127.0.0.1:9/b'),
+    ]
+    return () => Promise.all(subscriptions.map(({ api, webhook }) => api.webhooks.eliminar(webhook)))
   },
   async GuiasWebhookDeshabilitado(context) {
     const { url } = await context.nuevoReceptor(answerWith(410))
-    await suscrito(context, url)
+    await createSubscription(context, url)
     return async () => {}
   },
   async GuiasAlmacenFalla(context) {
-    const { entorno } = context
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
+    const { environment } = context
+    const { guia } = await (await environment.nuevoComercio()).api.guias.crear(buildGuia())
     const folder = findFolder(context)
-    await uploadArchivo(entorno, guia)
+    await uploadArchivo(environment, guia)
     await rename(folder, `${folder}-aparte`)
     await writeFile(folder, '')
-    await insistir(context, () => uploadArchivo(entorno, guia))
+    await repeatUntilFiring(context, () => uploadArchivo(environment, guia))
     return async () => {
       await rm(folder)
       await rename(`${folder}-aparte`, folder)
     }
   },
   async GuiasArchivosSinFila(context) {
-    const { entorno } = context
-    await createDeliveredGuia(entorno, await entorno.nuevoComercio())
+    const { environment } = context
+    await createDeliveredGuia(environment, await environment.nuevoComercio())
     const [sub] = await readdir(findFolder(context))
-    const suelto = join(findFolder(context), sub!, `arch_SUELTO0000${sub}`)
-    await writeFile(suelto, 'x')
+    const strayPath = join(findFolder(context), sub!, `arch_SUELTO0000${sub}`)
+    await writeFile(strayPath, 'x')
     const yesterday = new Date(Date.now() - 86_400_000)
-    await utimes(suelto, yesterday, yesterday)
+    await utimes(strayPath, yesterday, yesterday)
     // The sweep is once a day, and at the start.
-    await entorno.reset()
+    await environment.reset()
     return async () => {
-      await rm(suelto)
-      await entorno.reset()
+      await rm(strayPath)
+      await environment.reset()
     }
   },
   async GuiasFilasSinArchivo(context) {
-    const { entorno } = context
-    const { foto } = await createDeliveredGuia(entorno, await entorno.nuevoComercio())
-    await entorno.db.pool.query(
+    const { environment } = context
+    const { foto } = await createDeliveredGuia(environment, await environment.nuevoComercio())
+    await environment.db.pool.query(
       `update archivo_indice set creado_en = creado_en - interval '2 hours' where archivo = $1`,
       [foto],
     )
     const fotoPath = join(findFolder(context), foto.slice(-2), foto)
     const bytes = await readFile(fotoPath)
     await rm(fotoPath)
-    await entorno.reset()
+    await environment.reset()
     return async () => {
       await writeFile(fotoPath, bytes)
-      await entorno.reset()
+      await environment.reset()
     }
   },
-  async GuiasLlavesPorVencer({ entorno }) {
-    const llave = await entorno.createLlave(await entorno.nuevoComercio(), {
+  async GuiasLlavesPorVencer({ environment }) {
+    const llave = await environment.createLlave(await environment.nuevoComercio(), {
       vence_en: new Date(Date.now() + 6 * 86_400_000),
     })
-    await entorno.request('GET', '/api/v1/cuenta', { llave })
-    return () => entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
+    await environment.request('GET', '/api/v1/cuenta', { llave })
+    return () => environment.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
   },
 }

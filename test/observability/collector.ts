@@ -13,12 +13,12 @@ export interface ReceivedSpan {
 /** Server that receives OTLP traces over HTTP, as a collector does. */
 export async function openCollector() {
   const spans: ReceivedSpan[] = []
-  let crudo = ''
+  let rawText = ''
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const texto = Buffer.concat(chunks).toString()
-    crudo += texto
+    rawText += texto
     const { resourceSpans = [] } = JSON.parse(texto) as {
       resourceSpans?: { scopeSpans: { spans: ReceivedSpan[] }[] }[]
     }
@@ -30,7 +30,7 @@ export async function openCollector() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     /** Everything that was received, as text. */
-    raw: () => crudo,
+    raw: () => rawText,
     close() {
       server.closeAllConnections()
       return new Promise((onClosed) => server.close(onClosed))

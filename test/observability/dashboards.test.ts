@@ -5,7 +5,7 @@ import { createDeliveredGuia } from '../archivos/images.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
 import { usePrometheus } from './prometheus.ts'
-import { acortar, HAS_PROMETHEUS } from './prometheusServer.ts'
+import { HAS_PROMETHEUS, shortenRanges } from './prometheusServer.ts'
 import { startTransaction } from './promises.ts'
 
 const CARPETA = 'despliegue/observabilidad'
@@ -36,22 +36,22 @@ describe('the dashboards', () => {
 })
 
 describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
-  const { entorno, vigilado } = usePrometheus()
+  const { environment, monitoring } = usePrometheus()
   const nuevoReceptor = useReceivers()
 
   /** Does once what the dashboards show. */
   async function usar() {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const { url } = await nuevoReceptor(answerWith(204))
     await comercio.api.webhooks.crear({ url })
-    await createDeliveredGuia(entorno, comercio)
-    await entorno.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
-    const { llave } = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 1 })
-    await hasta(async () => (await entorno.request('GET', '/api/v1/guias', { llave })).status === 429)
+    await createDeliveredGuia(environment, comercio)
+    await environment.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
+    const { llave } = await environment.nuevoComercio('test', { solicitudes: 1, guias: 1 })
+    await hasta(async () => (await environment.request('GET', '/api/v1/guias', { llave })).status === 429)
     // A request that waits for a locked table ends with 503.
-    const soltar = await startTransaction(entorno, 'lock table repartidor in access exclusive mode')
+    const soltar = await startTransaction(environment, 'lock table repartidor in access exclusive mode')
     try {
-      expect((await entorno.operar('GET', '/repartidores')).status).toBe(503)
+      expect((await environment.operar('GET', '/repartidores')).status).toBe(503)
     } finally {
       await soltar()
     }
@@ -63,8 +63,9 @@ describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
     const faltan = () => expresiones.filter(([, expr]) => !vistas.has(expr))
     await usar()
     await hasta(async () => {
-      for (const [, expr] of faltan()) if ((await vigilado.prometheus.series(acortar(expr))) > 0) vistas.add(expr)
-      if (faltan().length > 0) await entorno.request('GET', '/healthz')
+      for (const [, expr] of faltan())
+        if ((await monitoring.prometheus.series(shortenRanges(expr))) > 0) vistas.add(expr)
+      if (faltan().length > 0) await environment.request('GET', '/healthz')
       return faltan().length === 0
     }).catch(() => expect(faltan()).toEqual([]))
   })

@@ -58,13 +58,13 @@ describe('GET /metrics', () => {
 
   it('times webhooks and the file storage in seconds', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { url, recibidos } = await nuevoReceptor()
+    const { url, receivedWebhooks } = await nuevoReceptor()
     await api.webhooks.crear({ url, tipos: ['guia.aceptado'] })
     const { guia } = await api.guias.crear(buildGuia())
-    await hasta(async () => recibidos.length === 1)
-    await entorno.quietud()
+    await hasta(async () => receivedWebhooks.length === 1)
+    await entorno.waitForQuiet()
     for (const [serie, hacer] of [
-      ['guias_webhook_intento_segundos_sum', () => api.guias.crear(buildGuia()).then(() => entorno.quietud())],
+      ['guias_webhook_intento_segundos_sum', () => api.guias.crear(buildGuia()).then(() => entorno.waitForQuiet())],
       ['guias_almacen_segundos_sum{operacion="guardar",resultado="ok"}', () => uploadArchivo(entorno, guia)],
     ] as const) {
       const desde = performance.now()

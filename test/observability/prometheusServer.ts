@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as esperar } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Path of the repository's alerting rules. */
-export const ALERTAS = 'despliegue/observabilidad/alertas.yml'
+export const ALERT_RULES_PATH = 'despliegue/observabilidad/alertas.yml'
 
 /** True if Debian's package `prometheus` is installed. */
 export const HAS_PROMETHEUS = ['prometheus', 'promtool'].every(
@@ -14,8 +14,8 @@ export const HAS_PROMETHEUS = ['prometheus', 'promtool'].every(
 )
 
 /** Shortens every time range in rules or in an expression to a few seconds, so that a test can wait for them. */
-export const acortar = (reglas: string): string =>
-  reglas.replaceAll(/\[\d+[mh]\]/g, '[6s]').replaceAll(/^( +for: )\d+[mh]$/gm, '$11s')
+export const shortenRanges = (rules: string): string =>
+  rules.replaceAll(/\[\d+[mh]\]/g, '[6s]').replaceAll(/^( +for: )\d+[mh]$/gm, '$11s')
 
 /** Answer of Prometheus's HTTP API. */
 interface Respuesta<T> {
@@ -29,24 +29,24 @@ export interface Prometheus {
   /** Returns the names of the alerts that fire now. */
   firingAlerts(): Promise<string[]>
   /** Returns the number of series that an expression yields now. */
-  series(expresion: string): Promise<number>
+  series(expression: string): Promise<number>
   close(): Promise<void>
 }
 
-async function escribirConfiguracion(folder: string, metricsPort: number): Promise<string> {
-  const reglas = join(folder, 'alertas.yml')
-  const configuracion = join(folder, 'prometheus.yml')
-  const objetivo = { targets: [`127.0.0.1:${metricsPort}`], labels: { instance: 'api-1' } }
-  await writeFile(reglas, acortar(await readFile(ALERTAS, 'utf8')))
+async function writeConfig(folder: string, metricsPort: number): Promise<string> {
+  const rulesPath = join(folder, 'alertas.yml')
+  const configPath = join(folder, 'prometheus.yml')
+  const scrapeTarget = { targets: [`127.0.0.1:${metricsPort}`], labels: { instance: 'api-1' } }
+  await writeFile(rulesPath, shortenRanges(await readFile(ALERT_RULES_PATH, 'utf8')))
   await writeFile(
-    configuracion,
+    configPath,
     JSON.stringify({
       global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
-      rule_files: [reglas],
-      scrape_configs: [{ job_name: 'guias', static_configs: [objetivo] }],
+      rule_files: [rulesPath],
+      scrape_configs: [{ job_name: 'guias', static_configs: [scrapeTarget] }],
     }),
   )
-  return configuracion
+  return configPath
 }
 
 /**
@@ -55,10 +55,10 @@ async function escribirConfiguracion(folder: string, metricsPort: number): Promi
  */
 export async function abrirPrometheus(metricsPort: number, port: number): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
-  const proceso = spawn(
+  const prometheusProcess = spawn(
     'prometheus',
     [
-      `--config.file=${await escribirConfiguracion(folder, metricsPort)}`,
+      `--config.file=${await writeConfig(folder, metricsPort)}`,
       `--storage.tsdb.path=${join(folder, 'datos')}`,
       `--web.listen-address=127.0.0.1:${port}`,
       '--enable-feature=exemplar-storage',
@@ -66,8 +66,8 @@ export async function abrirPrometheus(metricsPort: number, port: number): Promis
     ],
     { stdio: 'ignore' },
   )
-  const exited = new Promise((resolve) => proceso.once('exit', resolve))
-  const preguntar = async <T>(ruta: string, datos: Record<string, string> = {}): Promise<T> => {
+  const exited = new Promise((resolve) => prometheusProcess.once('exit', resolve))
+  const queryApi = async <T>(ruta: string, datos: Record<string, string> = {}): Promise<T> => {
     const respuesta = await fetch(`http://127.0.0.1:${port}/api/v1/${ruta}?${new URLSearchParams(datos)}`)
     const { status, error, data } = (await respuesta.json()) as Respuesta<T>
     if (status !== 'success') throw new Error(`${datos.query}: ${error}`)
@@ -78,15 +78,15 @@ export async function abrirPrometheus(metricsPort: number, port: number): Promis
       ({ ok }) => ok,
       () => false,
     )
-  while (proceso.exitCode === null && !(await isReady())) await esperar(50)
+  while (prometheusProcess.exitCode === null && !(await isReady())) await sleep(50)
   return {
     async firingAlerts() {
-      const { alerts } = await preguntar<{ alerts: { state: string; labels: { alertname: string } }[] }>('alerts')
+      const { alerts } = await queryApi<{ alerts: { state: string; labels: { alertname: string } }[] }>('alerts')
       return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname)
     },
-    series: async (query) => (await preguntar<{ result: unknown[] }>('query', { query })).result.length,
+    series: async (query) => (await queryApi<{ result: unknown[] }>('query', { query })).result.length,
     async close() {
-      proceso.kill('SIGTERM')
+      prometheusProcess.kill('SIGTERM')
       await exited
       await rm(folder, { recursive: true, force: true })
     },

@@ -8,13 +8,13 @@ import { MASTER_KEY, type OwnEnvironment } from '../environment.ts'
 import { buildGuia, hasta } from '../factories.ts'
 
 /** Fault of a promise: causes it, and returns the function that ends it. */
-export type Falla = (entorno: OwnEnvironment) => Promise<() => Promise<unknown>>
+export type Falla = (environment: OwnEnvironment) => Promise<() => Promise<unknown>>
 
 /** Starts a transaction that stays open until the returned function ends it. */
-export async function startTransaction({ db }: Pick<OwnEnvironment, 'db'>, ...sentencias: string[]) {
+export async function startTransaction({ db }: Pick<OwnEnvironment, 'db'>, ...statements: string[]) {
   const cliente = await db.pool.connect()
   await cliente.query('begin')
-  for (const sentencia of sentencias) await cliente.query(sentencia)
+  for (const statement of statements) await cliente.query(statement)
   return async () => {
     await cliente.query('rollback')
     cliente.release()
@@ -22,12 +22,12 @@ export async function startTransaction({ db }: Pick<OwnEnvironment, 'db'>, ...se
 }
 
 /** Creates a merchant with an endpoint that no receiver answers, and a guide. */
-async function conWebhook(entorno: OwnEnvironment, estado: 'activo' | 'pausado') {
-  const comercio = await entorno.nuevoComercio()
+async function conWebhook(environment: OwnEnvironment, estado: 'activo' | 'pausado') {
+  const comercio = await environment.nuevoComercio()
   const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
   await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
   // Since long before the event.
-  await entorno.db.pool.query(
+  await environment.db.pool.query(
     `update webhook set estado = $2, comprobado_en = now(), creado_en = creado_en - interval '1 hour',
        estado_en = estado_en - interval '1 hour', actualizado_en = actualizado_en - interval '1 hour' where webhook = $1`,
     [webhook, estado],
@@ -37,39 +37,45 @@ async function conWebhook(entorno: OwnEnvironment, estado: 'activo' | 'pausado')
 
 /** Fault of each promise, by its gauge. */
 export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
-  async guias_eventos_sin_avisos(entorno) {
-    const { webhook } = await conWebhook(entorno, 'pausado')
-    await entorno.db.pool.query('create table borradas as select * from webhook_aviso where webhook = $1', [webhook])
-    await entorno.db.pool.query('delete from webhook_aviso where webhook = $1', [webhook])
-    return () => entorno.db.pool.query('insert into webhook_aviso select * from borradas; drop table borradas')
-  },
-
-  async guias_webhook_avisos_sin_arriendo(entorno) {
-    // While the queue takes no job, no process gets the lease of another endpoint.
-    const soltar = await startTransaction(entorno, 'lock table pgboss.job in share row exclusive mode')
-    await conWebhook(entorno, 'activo')
-    return soltar
-  },
-
-  async guias_webhook_avisos_atrasados(entorno) {
-    const { webhook } = await conWebhook(entorno, 'pausado')
-    await entorno.db.pool.query(`update webhook_aviso set proximo_en = now() - interval '1 hour' where webhook = $1`, [
+  async guias_eventos_sin_avisos(environment) {
+    const { webhook } = await conWebhook(environment, 'pausado')
+    await environment.db.pool.query('create table borradas as select * from webhook_aviso where webhook = $1', [
       webhook,
     ])
+    await environment.db.pool.query('delete from webhook_aviso where webhook = $1', [webhook])
+    return () => environment.db.pool.query('insert into webhook_aviso select * from borradas; drop table borradas')
+  },
+
+  async guias_webhook_avisos_sin_arriendo(environment) {
+    // While the queue takes no job, no process gets the lease of another endpoint.
+    const endTransaction = await startTransaction(environment, 'lock table pgboss.job in share row exclusive mode')
+    await conWebhook(environment, 'activo')
+    return endTransaction
+  },
+
+  async guias_webhook_avisos_atrasados(environment) {
+    const { webhook } = await conWebhook(environment, 'pausado')
+    await environment.db.pool.query(
+      `update webhook_aviso set proximo_en = now() - interval '1 hour' where webhook = $1`,
+      [webhook],
+    )
     // The process that has the lease can send, but not write down what it sent.
-    const soltar = await startTransaction(entorno, `select from webhook_aviso where webhook = '${webhook}' for update`)
-    await entorno.db.pool.query(
+    const endTransaction = await startTransaction(
+      environment,
+      `select from webhook_aviso where webhook = '${webhook}' for update`,
+    )
+    await environment.db.pool.query(
       `update webhook set estado = 'activo', comprobado_en = comprobado_en - interval '1 hour' where webhook = $1`,
       [webhook],
     )
-    return soltar
+    return endTransaction
   },
 
-  async guias_pruebas_atraso_segundos(entorno) {
-    const comercio = await entorno.nuevoComercio()
-    const { guia } = await createDeliveredGuia(entorno, comercio)
+  async guias_pruebas_atraso_segundos(environment) {
+    const comercio = await environment.nuevoComercio()
+    const { guia } = await createDeliveredGuia(environment, comercio)
     const leer = async () => {
-      const { rows } = await entorno.db.pool.query<{ pdf: string }>(
+      const { rows } = await environment.db.pool.query<{ pdf: string }>(
         'select pdf from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1 and pdf is not null',
         [guia],
       )
@@ -77,7 +83,7 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
     }
     const pdf = await hasta(leer)
     const updatePrueba = (valores: string, ...datos: string[]) =>
-      entorno.db.pool.query(
+      environment.db.pool.query(
         `update prueba_entrega p set ${valores} from guia_indice i where i.id = p.guia_id and i.guia = $1`,
         [guia, ...datos],
       )
@@ -85,64 +91,67 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
     return () => updatePrueba('pdf = $2', pdf)
   },
 
-  async guias_mensajes_atascados(entorno) {
-    const { api, id } = await entorno.nuevoComercio()
+  async guias_mensajes_atascados(environment) {
+    const { api, id } = await environment.nuevoComercio()
     const { guia } = await api.guias.crear(buildGuia())
     // A message of WhatsApp, in a service that has no WhatsApp any more.
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, estado, proximo_en, creado_en)
        select comercio_id, modo, id, 9, $2, guia, 'whatsapp', 'acuse', 'pendiente', now() - interval '1 hour', now()
        from guia where guia = $1`,
       [guia, randomUUID()],
     )
-    return () => entorno.db.pool.query(`delete from mensaje where guia = $1 and comercio_id = $2`, [guia, id])
+    return () => environment.db.pool.query(`delete from mensaje where guia = $1 and comercio_id = $2`, [guia, id])
   },
 
-  async guias_decisiones_vencidas(entorno) {
-    const { api } = await entorno.nuevoComercio()
+  async guias_decisiones_vencidas(environment) {
+    const { api } = await environment.nuevoComercio()
     const { guia } = await api.guias.crear(buildGuia())
     // A deadline without a decision is one that no job can apply.
     const setDeadline = (en: string) =>
-      entorno.db.pool.query(`update guia set decision_vence = ${en} where guia = $1`, [guia])
+      environment.db.pool.query(`update guia set decision_vence = ${en} where guia = $1`, [guia])
     await setDeadline("now() - interval '1 hour'")
     return () => setDeadline('null')
   },
 
-  async guias_bitacora_sin_eslabon(entorno) {
+  async guias_bitacora_sin_eslabon(environment) {
     // A link takes no line that is newer than the oldest open transaction.
-    const soltar = await startTransaction(entorno, 'select pg_current_xact_id()')
-    await entorno.db.pool.query(
+    const endTransaction = await startTransaction(environment, 'select pg_current_xact_id()')
+    await environment.db.pool.query(
       `insert into bitacora (id, linea, accion, quien_tipo, campos, creado_en)
        values ($1, $2, 'prueba', 'consola', '{}', now() - interval '1 hour')`,
       [randomUUID(), `bit_${randomUUID()}`],
     )
-    return soltar
+    return endTransaction
   },
 
-  async guias_correos_atraso_segundos(entorno) {
+  async guias_correos_atraso_segundos(environment) {
     const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-    const nuevoId = createIdGenerator(() => new Date(entorno.clock().getTime() - 3_600_000))
+    const nuevoId = createIdGenerator(() => new Date(environment.clock().getTime() - 3_600_000))
     // Without a mail server a mail waits.
-    await inTransaction(entorno.db, (consultar) =>
+    await inTransaction(environment.db, (consultar) =>
       saveCorreo(
         consultar,
         { secretos, newId: nuevoId },
-        { tipo: 'prueba', para: 'nadie@ejemplo.com', datos: {}, lifetimeMinutes: 1_440 },
+        { tipo: 'prueba', to: 'nadie@ejemplo.com', datos: {}, lifetimeMinutes: 1_440 },
       ),
     )
-    return () => entorno.db.pool.query('delete from correo')
+    return () => environment.db.pool.query('delete from correo')
   },
 
-  async guias_cola_atraso_segundos(entorno) {
-    const { rows } = await entorno.db.pool.query<{ id: string }>(
+  async guias_cola_atraso_segundos(environment) {
+    const { rows } = await environment.db.pool.query<{ id: string }>(
       `insert into pgboss.job (name, data, start_after) values ('recuperaciones', '{}', now() - interval '1 hour')
        returning id`,
     )
     // A worker skips a row that another transaction has locked.
-    const soltar = await startTransaction(entorno, `select from pgboss.job where id = '${rows[0]!.id}' for update`)
+    const endTransaction = await startTransaction(
+      environment,
+      `select from pgboss.job where id = '${rows[0]!.id}' for update`,
+    )
     return async () => {
-      await soltar()
-      await entorno.db.pool.query('delete from pgboss.job where id = $1', [rows[0]!.id])
+      await endTransaction()
+      await environment.db.pool.query('delete from pgboss.job where id = $1', [rows[0]!.id])
     }
   },
 }

@@ -7,14 +7,16 @@ export async function scrapeMetrics(port: number): Promise<MetricSamples> {
   const lineas = texto.split('\n').filter((linea) => linea !== '' && !linea.startsWith('#'))
   return new Map(
     lineas.map((linea) => {
-      const corte = linea.lastIndexOf(' ')
-      return [linea.slice(0, corte), Number(linea.slice(corte + 1))]
+      const separatorIndex = linea.lastIndexOf(' ')
+      return [linea.slice(0, separatorIndex), Number(linea.slice(separatorIndex + 1))]
     }),
   )
 }
 
 /** Largest value of the series of a metric; undefined without a series. */
-export function valorDe(muestras: MetricSamples, metrica: string): number | undefined {
-  const metricSeries = [...muestras].filter(([serie]) => serie === metrica || serie.startsWith(`${metrica}{`))
+export function valorDe(samples: MetricSamples, metric: string): number | undefined {
+  const metricSeries = [...samples].filter(
+    ([seriesName]) => seriesName === metric || seriesName.startsWith(`${metric}{`),
+  )
   return metricSeries.length > 0 ? Math.max(...metricSeries.map(([, valor]) => valor)) : undefined
 }

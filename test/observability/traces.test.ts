@@ -43,7 +43,7 @@ async function crear(traza: string, responder = answerWith(204), cuerpo: object 
   const comercio = await entorno.nuevoComercio()
   const receptor = await nuevoReceptor(responder)
   const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url })
-  await entorno.quietud(comercio)
+  await entorno.waitForQuiet(comercio)
   const creada = await entorno.request('POST', '/api/v1/guias', {
     llave: comercio.llave,
     cuerpo,
@@ -51,7 +51,7 @@ async function crear(traza: string, responder = answerWith(204), cuerpo: object 
   })
   expect(creada.status).toBe(201)
   const guia = creada.cuerpo.guia as string
-  const recibidos = () => receptor.recibidos.filter(({ cuerpo }) => cuerpo.includes(guia))
+  const recibidos = () => receptor.receivedWebhooks.filter(({ cuerpo }) => cuerpo.includes(guia))
   return { ...comercio, webhook, guia, receptor, recibidos }
 }
 

@@ -3,12 +3,12 @@ import { addDays } from '../../server/platform/time/day.ts'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, EN_POSTGRES } from '../factories.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 const entorno = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
-let yo: Movil
-let otro: Movil
+let yo: Mobile
+let otro: Mobile
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   yo = await createMobile(entorno)
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
-const asignar = (guias: string[], { repartidor }: Movil, fecha?: string) =>
+const asignar = (guias: string[], { repartidor }: Mobile, fecha?: string) =>
   entorno.operar('POST', '/asignaciones', { guias, repartidor, fecha })
 const listar = async (consulta = '') => (await entorno.operar('GET', `/asignaciones${consulta}`)).cuerpo
 const hoy = () => entorno.clock().toISOString().slice(0, 10)

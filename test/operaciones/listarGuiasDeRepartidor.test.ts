@@ -3,18 +3,18 @@ import { createGuiaOnRoute } from '../archivos/images.ts'
 import { clave, comercio, useDispatch } from '../repartidores/dispatch.ts'
 import { createMobile } from '../repartidores/phone.ts'
 
-const { entorno } = useDispatch()
+const { environment } = useDispatch()
 
 describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
   it('lists what the courier carries, the last that changed first', async () => {
-    const [yo, otro] = [await createMobile(entorno), await createMobile(entorno)]
-    const una = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
-    const segunda = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
-    const vuelve = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
-    await createGuiaOnRoute(entorno, comercio, otro.repartidor)
+    const [yo, otro] = [await createMobile(environment), await createMobile(environment)]
+    const una = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    const segunda = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    const vuelve = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    await createGuiaOnRoute(environment, comercio, otro.repartidor)
     await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
-    await entorno.operar('POST', `/guias/${vuelve}/eventos`, { estado: 'en_bodega' })
-    const { datos } = (await entorno.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
+    await environment.operar('POST', `/guias/${vuelve}/eventos`, { estado: 'en_bodega' })
+    const { datos } = (await environment.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
     const quien = { repartidor: yo.repartidor, nombre: expect.any(String) }
     expect(datos).toMatchObject([
       { guia: una, comercio: comercio.comercio, estado: 'intento_fallido', repartidor: quien },
@@ -23,7 +23,7 @@ describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
   })
 
   it('returns 404 for an unknown courier', async () => {
-    const { status, cuerpo } = await entorno.operar('GET', '/repartidores/rep_NADIE/guias')
+    const { status, cuerpo } = await environment.operar('GET', '/repartidores/rep_NADIE/guias')
     expect([status, cuerpo.codigo]).toEqual([404, 'repartidor_desconocido'])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { createDeliveredGuia, createGuiaOnRoute, registerEntrega } from '../archivos/images.ts'
 import { useIntentos } from '../decisiones/move.ts'
@@ -11,7 +11,7 @@ import { buildEstadoReport, buildGuia, hasta } from '../factories.ts'
 const entorno = useEnvironment()
 const { conIntento, createGuia: nueva } = useIntentos(entorno)
 const RAZON = 'Era otro paquete'
-type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones
+type Estado = keyof typeof STATE_MACHINE.transiciones
 
 const leer = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
 const rectificar = async (guia: string, mas: object = {}, clave?: string) => {
@@ -82,7 +82,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('counts no failed attempt that was undone, and supersedes its decision', async () => {
-    const { guia, comercio, escanear } = await conIntento()
+    const { guia, comercio, scan: escanear } = await conIntento()
     expect((await leer(guia)).decision.estado).toBe('pendiente')
     const { cuerpo } = await rectificar(guia)
     expect([cuerpo.estado, cuerpo.intentos, cuerpo.decision.estado]).toEqual(['en_ruta', 0, 'superada'])
@@ -95,7 +95,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('opens the decision again that the undone state had closed', async () => {
-    const { guia, comercio, escanear } = await conIntento()
+    const { guia, comercio, scan: escanear } = await conIntento()
     await comercio.api.guias.reintentar(guia)
     await escanear('en_ruta')
     const aplicada = await leer(guia)
@@ -107,7 +107,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('asks anew about a return that was undone', async () => {
-    const { guia, escanear } = await conIntento()
+    const { guia, scan: escanear } = await conIntento()
     await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     expect((await leer(guia)).estado).toBe('en_devolucion')
     const { cuerpo } = await rectificar(guia)
@@ -122,12 +122,12 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     entorno.advance(7 * 24 * HORA)
     const { cuerpo } = await rectificar(guia)
     expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['intento_fallido', 'pendiente'])
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect((await leer(guia)).estado).toBe('intento_fallido')
   })
 
   it('keeps a decision that was taken after the undone state', async () => {
-    const { guia, escanear } = await nueva(undefined, 'recolectado', 'en_bodega', 'en_transito')
+    const { guia, scan: escanear } = await nueva(undefined, 'recolectado', 'en_bodega', 'en_transito')
     await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     const { cuerpo } = await rectificar(guia)
     expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['en_bodega', 'tomada'])
@@ -166,7 +166,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('is as if the undone states had never been, in any walk', async () => {
-    const { transiciones, rectificables } = MAQUINA_DE_ESTADOS
+    const { transiciones, rectificables } = STATE_MACHINE
     const comercio = await entorno.nuevoComercio()
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(100), { minLength: 1, maxLength: 12 }), async (elecciones) => {

@@ -7,7 +7,7 @@ import { fallaDeApi } from '../webhooks/webhooks.ts'
 const entorno = useEnvironment()
 const { conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {

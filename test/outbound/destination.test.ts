@@ -465,7 +465,7 @@ describe('rebinding', () => {
     const enviador = createSender({ resolver: () => promise })
     const url = `http://localhost:${local.port}/`
     const enviando = enviador.send({ ...solicitud, url, loopback: true })
-    await expect.poll(plazos.puestos).toBe(1)
+    await expect.poll(plazos.countPending).toBe(1)
     plazos.vencer()
     const respuesta = await enviando
     expect(respuesta).toMatchObject({ status: null, error: 'tiempo_agotado', ip: null, dns_ms: null })

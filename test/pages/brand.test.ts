@@ -92,7 +92,7 @@ describe('the brand', () => {
     expect(manifiesto).toMatchObject({ name: `${NOMBRE}: reparto`, theme_color: '#8a1538' })
     const icono = await fetch(new URL(manifiesto.icons[0].src, `${entorno.url}/repartidor/`))
     expect(icono.headers.get('content-type')).toBe('image/png')
-    expect(await leer('/repartidor/servicio.js')).toMatch(/"ahora":\[[^\]]*"\.\.\/marca\/logo\.[0-9a-f]{12}\.png"\]/)
+    expect(await leer('/repartidor/servicio.js')).toMatch(/"first":\[[^\]]*"\.\.\/marca\/logo\.[0-9a-f]{12}\.png"\]/)
   })
 })
 
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     })
     const pagina = await contexto.newPage()
     await pagina.goto(entorno.url + ruta(), { waitUntil: 'networkidle' })
-    await checkPage({ pagina, nombre: `marca-${nombre}`, blancos: 'button, input, a' })
+    await checkPage({ pagina, nombre: `marca-${nombre}`, touchTargets: 'button, input, a' })
     await checkLargeText(pagina)
     await contexto.close()
   })

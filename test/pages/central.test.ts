@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ACTIONS } from '../../server/pages/central/actions.ts'
-import { createDeliveredGuia, fallida } from '../archivos/images.ts'
+import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { useIntentos } from '../decisiones/move.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
@@ -143,7 +143,7 @@ describe('the page of a guide', () => {
   })
 
   it('shows why it waits, its history with what people wrote, and its messages', async () => {
-    const guia = await fallida(entorno, comercio)
+    const guia = await createFailedGuia(entorno, comercio)
     await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Trabaja hasta las 14' })
     const { texto } = await navegadorDe(ana).visit(`/central/guias/${guia}`)
     for (const dicho of ['No había nadie', 'Se espera una decisión hasta el', 'Trabaja hasta las 14', 'Ana Pérez'])
@@ -197,7 +197,7 @@ describe('the first page', () => {
   it('counts the guides of each state, and shows what waits for a person', async () => {
     const vivo = await entorno.nuevoComercio('live')
     const { visit: ir } = navegadorDe(ana)
-    const guia = await fallida(entorno, vivo)
+    const guia = await createFailedGuia(entorno, vivo)
     const sinLugar = await vivo.api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'Zoila Pérez' }))
     await entorno.db.pool.query(`update guia set ubicacion_estado = 'vencida' where guia = $1`, [sinLugar.guia])
     const { status, texto } = await ir('/central')

@@ -7,19 +7,20 @@ import { buildGuia } from '../factories.ts'
 import { buildAvisoCode, terminada, useWebhooks } from '../webhooks/webhooks.ts'
 import { useOffice } from './office.ts'
 
-const { entorno, nuevo } = useWebhooks()
-const { createBrowserOf: navegadorDe, perform: hacer, performLate: hacerTarde } = useOffice(entorno)
+const { environment, nuevo } = useWebhooks()
+const { createBrowserOf: navegadorDe, perform: hacer, performLate: hacerTarde } = useOffice(environment)
 let ana: TestPersona
 beforeAll(async () => {
-  ana = await createTestPersona(entorno)
+  ana = await createTestPersona(environment)
 })
 
 const crear = async (nombre = 'Tienda La Ceiba') =>
-  (await entorno.operar('POST', '/comercios', { nombre, pais: 'GT' })).cuerpo.comercio as string
-const leer = async (comercio: string) => (await entorno.operar('GET', `/comercios/${comercio}`)).cuerpo
+  (await environment.operar('POST', '/comercios', { nombre, pais: 'GT' })).cuerpo.comercio as string
+const leer = async (comercio: string) => (await environment.operar('GET', `/comercios/${comercio}`)).cuerpo
 const paginaDe = (comercio: string) => `/central/comercios/${comercio}`
-const llavesDe = async (comercio: string) => (await entorno.operar('GET', `/comercios/${comercio}/llaves`)).cuerpo.datos
-const estadoCon = async (llave: string) => (await entorno.request('GET', '/api/v1/cuenta', { llave })).status
+const llavesDe = async (comercio: string) =>
+  (await environment.operar('GET', `/comercios/${comercio}/llaves`)).cuerpo.datos
+const estadoCon = async (llave: string) => (await environment.request('GET', '/api/v1/cuenta', { llave })).status
 
 /** For each setting: what is filled in, what the merchant is afterwards, and a value that is refused, with its field. */
 const AJUSTES: Record<string, [Record<string, string>, object, Record<string, string>]> = {
@@ -53,7 +54,7 @@ describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (acci
   it('changes its settings and says so', async () => {
     const comercio = await crear()
     const { respuesta } = await hacer(ana, paginaDe(comercio), { accion, ...campos })
-    expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}${paginaDe(comercio)}?hecho=${accion}` })
+    expect(respuesta).toMatchObject({ status: 303, destino: `${environment.url}${paginaDe(comercio)}?hecho=${accion}` })
     expect(await leer(comercio)).toMatchObject(despues)
     const { texto } = await navegadorDe(ana).visit(`${paginaDe(comercio)}?hecho=${accion}`)
     expect(texto).toContain(MERCHANT_ACTIONS[accion]!.done)
@@ -71,7 +72,7 @@ describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (acci
   })
 
   it('is neither offered nor done without scope «administrar»', async () => {
-    const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    const bea = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     const comercio = await crear()
     const antes = await leer(comercio)
     expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
@@ -97,7 +98,7 @@ describe('the list of merchants', () => {
   })
 
   it('offers a new merchant only to a person who may create one', async () => {
-    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(environment, { alcances: ['ver'] })
     expect((await navegadorDe(ana).visit('/central/comercios')).texto).toContain('Nuevo comercio')
     expect((await navegadorDe(bea).visit('/central/comercios')).texto).not.toContain('Nuevo comercio')
     expect((await navegadorDe(bea).visit('/central/comercios/nuevo')).status).toBe(404)
@@ -114,15 +115,15 @@ describe('the list of merchants', () => {
 describe('a new merchant', () => {
   const NUEVO = '/central/comercios/nuevo'
   const llamados = async (nombre: string) =>
-    (await entorno.operar('GET', `/comercios?texto=${encodeURIComponent(nombre)}`)).cuerpo.datos
+    (await environment.operar('GET', `/comercios?texto=${encodeURIComponent(nombre)}`)).cuerpo.datos
 
   it('is created with the invitation of its first person', async () => {
     const { visit: ir } = navegadorDe(ana)
     const correo = createCorreoAddress()
     const hecho = await ir(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
     const [{ comercio, pais }] = await llamados('Zapatería Uno')
-    expect([hecho.destino, pais]).toEqual([`${entorno.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
-    expect((await findPendingCorreo(entorno, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
+    expect([hecho.destino, pais]).toEqual([`${environment.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
+    expect((await findPendingCorreo(environment, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
     expect((await ir(hecho.destino!)).texto).toContain('la invitación va en camino')
   })
 
@@ -147,7 +148,7 @@ describe('a new merchant', () => {
   })
 
   it('is not created when its person could not be invited without a proof of presence', async () => {
-    const bea = await createTestPersona(entorno)
+    const bea = await createTestPersona(environment)
     await hacerTarde(bea)
     const { visit: ir } = navegadorDe(bea)
     expect((await ir(NUEVO)).texto).toContain('cuenta/presencia?volver=%2Fcentral%2Fcomercios%2Fnuevo%3Fconfirmado%3D1')
@@ -216,7 +217,10 @@ describe('the keys of a merchant', () => {
 
   it('ask for a proof of presence, and are hidden from a person without the scope «administrar»', async () => {
     const comercio = await crear()
-    const [tarde, bea] = [await createTestPersona(entorno), await createTestPersona(entorno, { alcances: ['ver'] })]
+    const [tarde, bea] = [
+      await createTestPersona(environment),
+      await createTestPersona(environment, { alcances: ['ver'] }),
+    ]
     await hacerTarde(tarde)
     const { respuesta } = await hacer(tarde, paginaDe(comercio), nueva)
     expect([respuesta.status, respuesta.texto]).toEqual([
@@ -237,12 +241,12 @@ describe('the persons of a merchant', () => {
     const correo = createCorreoAddress()
     const invitada = await hacer(ana, paginaDe(comercio), { accion: 'invitar', correo, nombre: 'Eva', lectura: 'si' })
     expect(invitada.respuesta.a).toBe(paginaDe(comercio))
-    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
-    const eva = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
+    expect((await findPendingCorreo(environment, 'invitacion', correo)).enlace).toContain('/invitacion/')
+    const eva = await createTestPersona(environment, { comercio, alcances: ['lectura'] })
     const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
     for (const dicho of [eva.correo, 'Puede lectura', 'entró el']) expect(texto).toContain(dicho)
     const cual = eva.membresia
-    const de = async () => (await entorno.operar('GET', `/personas?ambito=${comercio}`)).cuerpo.datos
+    const de = async () => (await environment.operar('GET', `/personas?ambito=${comercio}`)).cuerpo.datos
     await hacer(ana, paginaDe(comercio), { accion: 'permisos', cual, despacho: 'si', cobros: 'si' })
     expect((await de())[0].membresias).toMatchObject([{ alcances: ['despacho', 'cobros'] }])
     const sinNada = await hacer(ana, paginaDe(comercio), { accion: 'permisos', cual })
@@ -270,11 +274,11 @@ describe('the webhooks of a merchant', () => {
     expect((await ir(`${envios}?estado=fallido`)).texto).toContain('No hay ninguno')
     expect((await ir(`${envios}?estado=perdida`)).status).toBe(422)
     const { respuesta, send: enviar } = await hacer(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
-    expect(respuesta.destino).toBe(`${entorno.url}${envios}/${aviso}?hecho=reenviar`)
+    expect(respuesta.destino).toBe(`${environment.url}${envios}/${aviso}?hecho=reenviar`)
     await terminada(api, webhook, aviso, 2)
     await enviar()
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(2)
-    expect(receptor.recibidos.filter(({ id }) => id === `evt_${guia}_1`)).toHaveLength(2)
+    expect(receptor.receivedWebhooks.filter(({ id }) => id === `evt_${guia}_1`)).toHaveLength(2)
     const { texto } = await ir(`${envios}/${aviso}?hecho=reenviar`)
     for (const dicho of ['Va a salir otra vez.', 'Intentos', `evt_${guia}_1`]) expect(texto).toContain(dicho)
   })
@@ -284,7 +288,7 @@ describe('the webhooks of a merchant', () => {
     const { guia } = await api.guias.crear(buildGuia())
     const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
-    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(environment, { alcances: ['ver'] })
     const ruta = `${enviosDe(comercio, webhook)}/${aviso}`
     expect((await navegadorDe(bea).visit(ruta)).texto).not.toContain('value="reenviar"')
     expect((await hacer(bea, ruta, { accion: 'reenviar' })).respuesta.status).toBe(403)
@@ -306,7 +310,7 @@ describe('the audit record of a merchant', () => {
     const filtrada = await ir(`${ruta}?accion=crearComercio`)
     expect(filtrada.texto).not.toContain('cambiarComercio')
     expect((await ir(`${ruta}?accion=nada`)).texto).toContain('No hay nada')
-    const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    const bea = await createTestPersona(environment, { alcances: ['ver', 'operar'] })
     expect((await navegadorDe(bea).visit(ruta)).status).toBe(404)
   })
 })
@@ -316,9 +320,9 @@ describe.skipIf(!hasBrowser)('the program of the office', () => {
     const comercio = await crear()
     const contexto = await openContext({ permissions: ['clipboard-read', 'clipboard-write'] })
     const [name = '', value = ''] = ana.cookie.split('=')
-    await contexto.addCookies([{ name, value, url: entorno.url }])
+    await contexto.addCookies([{ name, value, url: environment.url }])
     const pagina = await contexto.newPage()
-    await pagina.goto(entorno.url + paginaDe(comercio))
+    await pagina.goto(environment.url + paginaDe(comercio))
     await pagina.locator('summary', { hasText: 'Crear una llave' }).click()
     await pagina.getByRole('button', { name: 'Crear una llave' }).click()
     await pagina.getByRole('button', { name: 'Copiar' }).click()

@@ -4,13 +4,13 @@ import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
 import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
 import { buildGuia } from '../factories.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 const entorno = useEnvironment({}, () => ({ TIME_ZONE: 'UTC', WORKERS: '0' }))
 let comercio: Comercio
 let ana: TestPersona
 let bea: TestPersona
-let carlos: Movil
+let carlos: Mobile
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   ana = await createTestPersona(entorno)
@@ -21,7 +21,7 @@ beforeAll(async () => {
 const navegadorDe = ({ cookie }: Pick<TestPersona, 'cookie'>) => createScriptlessBrowser(entorno, cookie)
 const nueva = async (municipio = 'Mixco', de = comercio) => (await de.api.guias.crear(buildGuia({ municipio }))).guia
 const asignadaA = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.asignada_a
-const asignar = (guias: string[], { repartidor }: Pick<Movil, 'repartidor'>, fecha?: string) =>
+const asignar = (guias: string[], { repartidor }: Pick<Mobile, 'repartidor'>, fecha?: string) =>
   entorno.operar('POST', '/asignaciones', { guias, repartidor, fecha })
 const hoy = () => entorno.clock().toISOString().slice(0, 10)
 const ofrecidas = (texto: string) =>

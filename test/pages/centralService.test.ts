@@ -13,7 +13,7 @@ const ver = (quien = ana) => createScriptlessBrowser(entorno, quien.cookie).visi
 
 describe('the page of the service', () => {
   it('says that all is well at rest, and stands below the team', async () => {
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const { texto } = await ver()
     for (const dicho of ['Todo está bien.', 'Mensajes que llevan cinco minutos sin salir', 'Leído el'])
       expect(texto).toContain(dicho)

@@ -9,7 +9,7 @@ import { checkLargeText, checkPage } from './inspect.ts'
 const EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"/>'
 
 const entorno = useEnvironment()
-const { tienda, createAskedGuia: preguntada, send: enviar, ver } = useQuestions(entorno)
+const { createComercio: tienda, createAskedGuia: preguntada, send: enviar, ver } = useQuestions(entorno)
 
 describe('the page of a decision', () => {
   it('is private, loads only the map, and says nothing in its preview', async () => {
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     await pagina.locator('#mapa').tap({ position: { x: 200, y: 180 } })
     await pagina.getByText('El pin está a').waitFor()
     expect(await pagina.getByLabel('Enlace del mapa, si tiene').inputValue()).toBe('')
-    await checkPage({ pagina, nombre: 'decidir-mapa', blancos: 'button, summary, input:not([type=hidden])' })
+    await checkPage({ pagina, nombre: 'decidir-mapa', touchTargets: 'button, summary, input:not([type=hidden])' })
     await boton('Pedir ese lugar').tap()
     await titulo('Gracias, ya quedó')
     const { ubicacion } = await guia.leer()
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
   it('has no fault that axe finds, in light and dark and with letters twice as large', async () => {
     const guia = await preguntada()
     const blancos = 'button, a.boton, input:not([type=hidden]), select, textarea, summary, .errores a'
-    const revisar = (nombre: string) => checkPage({ pagina, nombre: `decidir-${nombre}`, blancos })
+    const revisar = (nombre: string) => checkPage({ pagina, nombre: `decidir-${nombre}`, touchTargets: blancos })
     await abrir(guia.enlace, true)
     await revisar('pregunta')
     await opcion('otro lugar').tap()

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('the codes that somebody searched on this phone', (
     for (const guia of [...guias, guias[3]!]) await buscar(inGroups(guia).toLowerCase())
     const ultimos = [3, 4, 2, 1].map((i) => inGroups(guias[i]!))
     expect(await codigos()).toEqual(ultimos)
-    await checkPage({ pagina, nombre: 'inicio-buscados', blancos: '#buscados a, #buscados button' })
+    await checkPage({ pagina, nombre: 'inicio-buscados', touchTargets: '#buscados a, #buscados button' })
     await pagina.getByRole('link', { name: ultimos[1]! }).click()
     await pagina.waitForURL(`${entorno.url}/r/${guias[4]}`)
     await pagina.goBack()

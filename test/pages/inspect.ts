@@ -17,7 +17,7 @@ export async function evaluateIn<T>(pagina: Page, expression: string): Promise<T
 }
 
 /** The rules whose result depends on the colours. */
-const DE_COLORES = ['color-contrast', 'link-in-text-block']
+const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
 /**
  * Expects that axe finds no fault in a page, in dark and then in light. In dark it tries the rules of colours alone: all
@@ -30,7 +30,7 @@ export async function checkWithAxe(pagina: Page, nombre: string): Promise<void> 
     const faltas = await evaluateIn<string[]>(
       pagina,
       `(async () => { if (!window.axe) { ${axe.source} }
-        const { violations } = await axe.run(document, ${JSON.stringify(colorScheme === 'dark' ? { runOnly: DE_COLORES } : {})})
+        const { violations } = await axe.run(document, ${JSON.stringify(colorScheme === 'dark' ? { runOnly: COLOR_RULES } : {})})
         return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`,
     )
     expect(faltas, `${nombre}, ${colorScheme}`).toEqual([])
@@ -40,28 +40,28 @@ export async function checkWithAxe(pagina: Page, nombre: string): Promise<void> 
 
 interface PageCheck {
   pagina: Page
-  /** Of the pictures, with `CAPTURAS`. */
+  /** Of the pictures, with `SCREENSHOTS`. */
   nombre: string
   /** The window's width, in pixels. */
   ancho?: number
   /** A selector of what fingers must hit: 48 pixels each way. */
-  blancos: string
+  touchTargets: string
 }
 
 /** In light and dark: no fault that axe can find, no small target, nothing wider than the window; and its picture. */
-export async function checkPage({ pagina, nombre, ancho = 360, blancos }: PageCheck): Promise<void> {
+export async function checkPage({ pagina, nombre, ancho = 360, touchTargets }: PageCheck): Promise<void> {
   await checkWithAxe(pagina, nombre)
-  const medidas = await evaluateIn<{ ancho: number; chicos: string[] }>(
+  const medidas = await evaluateIn<{ ancho: number; smallTargets: string[] }>(
     pagina,
     `({
       ancho: document.documentElement.scrollWidth,
-      chicos: [...document.querySelectorAll(${JSON.stringify(blancos)})]
+      smallTargets: [...document.querySelectorAll(${JSON.stringify(touchTargets)})]
         .filter((e) => e.getClientRects().length > 0)
         .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
         .map((e) => e.outerHTML.slice(0, 100)) })`,
   )
   expect(medidas.ancho).toBeLessThanOrEqual(ancho)
-  expect(medidas.chicos).toEqual([])
+  expect(medidas.smallTargets).toEqual([])
 }
 
 /** WCAG 1.4.10: a column of 320 px with letters twice as large scrolls one way only. */
@@ -75,13 +75,13 @@ export async function checkLargeText(pagina: Page): Promise<void> {
 export async function checkBars(pagina: Page): Promise<void> {
   await pagina.setViewportSize({ width: 360, height: 740 })
   await evaluateIn(pagina, `document.documentElement.style.fontSize = '200%'`)
-  const tapado = () =>
+  const measureCoveredShare = () =>
     evaluateIn<number>(
       pagina,
       `[...document.querySelectorAll('body *')]
         .filter((e) => ['fixed', 'sticky'].includes(getComputedStyle(e).position) && e.checkVisibility())
         .reduce((suma, e) => suma + e.offsetHeight, 0) / innerHeight`,
     )
-  await expect.poll(tapado).toBeLessThanOrEqual(0.15)
+  await expect.poll(measureCoveredShare).toBeLessThanOrEqual(0.15)
   await evaluateIn(pagina, `document.documentElement.style.fontSize = ''`)
 }

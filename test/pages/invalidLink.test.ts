@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     contexto = await openContext({ viewport: { width: 360, height: 740 } })
     const pagina = await contexto.newPage()
     await pagina.goto(links.label)
-    await checkPage({ pagina, nombre: 'invalidLink', blancos: 'main a' })
+    await checkPage({ pagina, nombre: 'invalidLink', touchTargets: 'main a' })
     await checkLargeText(pagina)
     await pagina.getByRole('link', { name: 'Ir al inicio' }).click()
     await pagina.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createDeliveredGuia, fallida } from '../archivos/images.ts'
+import { createDeliveredGuia, createFailedGuia } from '../archivos/images.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona } from '../equipo/persona.ts'
@@ -97,7 +97,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   'see why a guide is stuck': {
     alcances: ['ver'],
     en: async () => {
-      await fallida(entorno, comercio)
+      await createFailedGuia(entorno, comercio)
       return inicio()
     },
     perform: async (ana) => {
@@ -244,7 +244,7 @@ const TRABAJOS: Record<string, Trabajo> = {
   },
   return: {
     alcances: ['ver', 'operar'],
-    en: async () => `/central/guias/${await fallida(entorno, comercio)}`,
+    en: async () => `/central/guias/${await createFailedGuia(entorno, comercio)}`,
     perform: async (ana) => {
       await ana.open('Devolver al comercio')
       await ana.llenar('Por qué', RAZON)

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Estado } from '../../server/generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { html } from '../../server/pages/html.ts'
 import { button, facts, field, pagination } from '../../server/pages/ui/components.ts'
 import { ICON_NAMES } from '../../server/pages/ui/iconNames.ts'
@@ -13,7 +13,7 @@ import { checkLargeText, checkPage, evaluateIn } from './inspect.ts'
 
 const local = useEnvironment({}, () => ({ MAILBOX: '1' }))
 const deTodos = shareEnvironment()
-const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
+const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
 
 describe('/ui', () => {
   it('is served where the mailbox is, and nowhere else', async () => {
@@ -54,7 +54,7 @@ describe('/ui', () => {
     const pagina = await contexto.newPage()
     await pagina.goto(`${local.url}/ui`)
     const blancos = 'main button, main a, main input:not(.oculto, [type=checkbox], [type=radio]), main label.opcion'
-    await checkPage({ pagina, nombre: `piezas-${width}`, ancho: width, blancos })
+    await checkPage({ pagina, nombre: `piezas-${width}`, ancho: width, touchTargets: blancos })
     if (width === 360) await checkLargeText(pagina)
     await contexto.close()
   })

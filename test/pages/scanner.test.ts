@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { useQuestions } from '../decisiones/questions.ts'
-import { createTestPersona, pedirCodigo, signInWithCode, toCookieHeader } from '../equipo/persona.ts'
+import { createTestPersona, requestCode, signInWithCode, toCookieHeader } from '../equipo/persona.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
 import {
   abierta,
@@ -35,8 +35,8 @@ const { createAskedGuia: preguntada } = useQuestions(phoneEnvironment)
 const PANTALLA = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 /** The table of the pages without a mouse and without seeing them, as the documentation has it. */
 const TABLA = readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8')
-const fila = (pagina: string, accion: string, { hasta, paradas, encabezados, regiones }: ReaderWalk) =>
-  `| ${pagina} | «${accion}» | ${hasta} | ${paradas} | ${encabezados} | ${regiones} |`
+const fila = (pagina: string, accion: string, { hasta, stops, headingLevels, regions }: ReaderWalk) =>
+  `| ${pagina} | «${accion}» | ${hasta} | ${stops} | ${headingLevels} | ${regions} |`
 const comprobar = (nombre: string, accion: string, recorrido: ReaderWalk) =>
   expect.soft(TABLA).toContain(fila(nombre, accion, recorrido))
 
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
 
   it('the page that asks for the second factor', FULL_RUN_ONLY, async () => {
     const { correo } = await createTestPersona(phoneEnvironment)
-    const { codigo, signInCookie: entrada } = await pedirCodigo(phoneEnvironment, correo)
+    const { codigo, signInCookie: entrada } = await requestCode(phoneEnvironment, correo)
     const [name = '', value = ''] = toCookieHeader(
       (await signInWithCode(phoneEnvironment, entrada, codigo)).cabeceras,
     ).split(/[=;]/)

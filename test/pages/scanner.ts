@@ -6,22 +6,22 @@ import { evaluateIn } from './inspect.ts'
 interface Nodo {
   role: string
   nombre: string
-  nivel: number
+  level: number
 }
 
-interface Parada extends Nodo {
+interface FocusStop extends Nodo {
   /** Of the element, to know it again. */
   id: number
   /** What is wrong with how the focus shows; empty where nothing is. */
   missing: string
 }
 
-const CONTROLES = new Set(
+const CONTROL_ROLES = new Set(
   'button link textbox searchbox checkbox radio combobox listbox slider spinbutton switch progressbar DisclosureTriangle'.split(
     ' ',
   ),
 )
-const REGIONES = 'banner main navigation search region form complementary contentinfo'.split(' ')
+const REGION_ROLES = 'banner main navigation search region form complementary contentinfo'.split(' ')
 
 interface TreeNode {
   ignored: boolean
@@ -32,18 +32,18 @@ interface TreeNode {
 const leerNodo = ({ role, name, properties = [] }: TreeNode): Nodo => ({
   role: role?.value ?? '',
   nombre: name?.value ?? '',
-  nivel: Number(properties.find((axProperty) => axProperty.name === 'level')?.value.value ?? 0),
+  level: Number(properties.find((axProperty) => axProperty.name === 'level')?.value.value ?? 0),
 })
 
 /** The tree that screen readers read, without what is hidden from them. */
-async function arbolDe(sesion: CDPSession): Promise<Nodo[]> {
+async function readAccessibilityTree(sesion: CDPSession): Promise<Nodo[]> {
   await sesion.send('Accessibility.enable')
   const { nodes } = await sesion.send('Accessibility.getFullAXTree')
   return (nodes as TreeNode[]).filter(({ ignored }) => !ignored).map(leerNodo)
 }
 
 /** Whether one sees where the focus is: an outline, on the element or on what stands for it, in the window and uncovered. */
-const FOCO = `(() => {
+const FOCUS_SCRIPT = `(() => {
   const activo = document.activeElement
   if (!activo || activo === document.body) return null
   const numeros = (window.paradas ??= new Map())
@@ -62,25 +62,25 @@ const FOCO = `(() => {
 })()`
 
 /** Goes through a page with the Tab key alone, from its top until it comes round. */
-async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
+async function walkWithTab(pagina: Page, sesion: CDPSession): Promise<FocusStop[]> {
   await evaluateIn(
     pagina,
     `(() => { window.paradas = undefined; scrollTo(0, 0)
       document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex') })()`,
   )
-  const paradas: Parada[] = []
-  while (paradas.length < 120) {
+  const stops: FocusStop[] = []
+  while (stops.length < 120) {
     await pagina.keyboard.press('Tab')
-    const foco = await evaluateIn<{ id: number; missing: string } | null>(pagina, FOCO)
+    const focus = await evaluateIn<{ id: number; missing: string } | null>(pagina, FOCUS_SCRIPT)
     // A field of a date has a stop for each of its parts, which the browser outlines itself.
-    const isPartOfLast = foco !== null && paradas.at(-1)?.id === foco.id
-    if (!foco || (!isPartOfLast && paradas.some(({ id }) => id === foco.id))) return paradas
+    const isPartOfLast = focus !== null && stops.at(-1)?.id === focus.id
+    if (!focus || (!isPartOfLast && stops.some(({ id }) => id === focus.id))) return stops
     const { result } = await sesion.send('Runtime.evaluate', { expression: 'document.activeElement' })
     const { nodes } = await sesion.send('Accessibility.getPartialAXTree', {
       objectId: result.objectId!,
       fetchRelatives: false,
     })
-    paradas.push({ ...leerNodo(nodes[0] as TreeNode), ...foco, ...(isPartOfLast && { missing: '' }) })
+    stops.push({ ...leerNodo(nodes[0] as TreeNode), ...focus, ...(isPartOfLast && { missing: '' }) })
   }
   throw new Error('the Tab key never comes round')
 }
@@ -89,9 +89,9 @@ async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
 export interface ReaderWalk {
   /** How often Tab is pressed to reach what the page is for. */
   hasta: number
-  paradas: number
-  encabezados: string
-  regiones: string
+  stops: number
+  headingLevels: string
+  regions: string
 }
 
 /**
@@ -100,32 +100,30 @@ export interface ReaderWalk {
  */
 export async function checkWithoutSight(pagina: Page, accion: string): Promise<ReaderWalk> {
   const sesion = await pagina.context().newCDPSession(pagina)
-  const arbol = await arbolDe(sesion)
-  const unnamedNodes = arbol.filter(({ role: rol, nombre }) => CONTROLES.has(rol) && !nombre.trim())
-  expect(unnamedNodes.map(({ role: rol }) => rol).join('; '), 'without a name').toBe('')
-  const niveles = arbol.filter(({ role: rol }) => rol === 'heading').map(({ nivel }) => nivel)
-  expect(niveles.filter((nivel) => nivel === 1)).toHaveLength(1)
-  for (const [i, nivel] of niveles.entries()) expect(nivel).toBeLessThanOrEqual((niveles[i - 1] ?? 0) + 1)
-  const regiones = REGIONES.map((region) => [region, arbol.filter(({ role: rol }) => rol === region).length] as const)
-  expect(Object.fromEntries(regiones).main).toBe(1)
-  const paradas = await recorrer(pagina, sesion)
-  const malas = paradas.filter(({ missing: falta, nombre }) => falta || !nombre.trim())
-  expect(malas.map(({ nombre, missing: falta }) => `${nombre}: ${falta || 'without a name'}`).join('; ')).toBe('')
-  const hasta = 1 + paradas.findIndex(({ nombre }) => nombre.startsWith(accion))
-  expect(hasta, `${accion} among ${paradas.map(({ nombre }) => nombre).join(' · ')}`).toBeGreaterThan(0)
+  const tree = await readAccessibilityTree(sesion)
+  const unnamedNodes = tree.filter(({ role, nombre }) => CONTROL_ROLES.has(role) && !nombre.trim())
+  expect(unnamedNodes.map(({ role }) => role).join('; '), 'without a name').toBe('')
+  const levels = tree.filter(({ role }) => role === 'heading').map(({ level }) => level)
+  expect(levels.filter((level) => level === 1)).toHaveLength(1)
+  for (const [i, level] of levels.entries()) expect(level).toBeLessThanOrEqual((levels[i - 1] ?? 0) + 1)
+  const regions = REGION_ROLES.map((region) => [region, tree.filter(({ role }) => role === region).length] as const)
+  expect(Object.fromEntries(regions).main).toBe(1)
+  const stops = await walkWithTab(pagina, sesion)
+  const faultyStops = stops.filter(({ missing: falta, nombre }) => falta || !nombre.trim())
+  expect(faultyStops.map(({ nombre, missing: falta }) => `${nombre}: ${falta || 'without a name'}`).join('; ')).toBe('')
+  const hasta = 1 + stops.findIndex(({ nombre }) => nombre.startsWith(accion))
+  expect(hasta, `${accion} among ${stops.map(({ nombre }) => nombre).join(' · ')}`).toBeGreaterThan(0)
   await sesion.detach()
   return {
     hasta,
-    paradas: paradas.length,
-    encabezados: niveles.join(' '),
-    regiones: regiones
-      .flatMap(([region, count]) => (count > 1 ? `${count} ${region}` : count ? region : []))
-      .join(', '),
+    stops: stops.length,
+    headingLevels: levels.join(' '),
+    regions: regions.flatMap(([region, count]) => (count > 1 ? `${count} ${region}` : count ? region : [])).join(', '),
   }
 }
 
 /** What appears on a page when something is done, and is neither in a live region nor where the focus went: nobody hears it. */
-export async function findUnannounced(pagina: Page, hacer: () => Promise<unknown>): Promise<string[]> {
+export async function findUnannounced(pagina: Page, action: () => Promise<unknown>): Promise<string[]> {
   await evaluateIn(
     pagina,
     `(() => { window.aparecidos = new Set()
@@ -133,7 +131,7 @@ export async function findUnannounced(pagina: Page, hacer: () => Promise<unknown
         for (const uno of type === 'childList' ? addedNodes : [target]) window.aparecidos.add(uno)
       }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['hidden'] }) })()`,
   )
-  await hacer()
+  await action()
   return evaluateIn<string[]>(
     pagina,
     `new Promise(requestAnimationFrame).then(() => [...window.aparecidos].flatMap((nodo) => {

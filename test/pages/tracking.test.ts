@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { GUIA_STATE_WORDS } from '../../server/domain/estados/estados.ts'
 import type { Estado } from '../../server/generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../server/generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import type { ShownShipment } from '../../server/pages/tracking/shipment.ts'
 import { NEXT_SENTENCES } from '../../server/pages/tracking/view.ts'
 import { STATE_LOOKS } from '../../server/pages/ui/states.ts'
@@ -14,7 +14,7 @@ import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
 import { SHOWN_SHIPMENT, serveDetachedRastreo } from './trackingApart.ts'
 
 const entorno = shareEnvironment()
-const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
+const ESTADOS = Object.keys(STATE_MACHINE.transiciones) as Estado[]
 
 const ver = (codigo: string, init: RequestInit = {}) =>
   fetch(`${entorno.url}/r/${codigo}`, { redirect: 'manual', ...init })
@@ -185,9 +185,7 @@ describe('the page of a guide', () => {
     expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(pagina)?.[1]).toBe(GUIA_STATE_WORDS[estado])
     expect(pagina).toContain(NEXT_SENTENCES[estado]('Calzado & Más').replaceAll('&', '&amp;'))
     // Nothing follows exactly where the contract says that nothing does.
-    expect(NEXT_SENTENCES[estado]('x').startsWith('Nada más')).toBe(
-      MAQUINA_DE_ESTADOS.transiciones[estado].length === 0,
-    )
+    expect(NEXT_SENTENCES[estado]('x').startsWith('Nada más')).toBe(STATE_MACHINE.transiciones[estado].length === 0)
   })
 
   it.each(ESTADOS)(
@@ -361,7 +359,7 @@ describe('the page of a guide', () => {
       { estado: 'intento_fallido', motivo: 'destinatario_ausente' },
     ])
       await registrar(guia, cuerpo)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(texto(await html(guia))).toContain('Abra el enlace del mensaje que recibió')
     const { decision } = await api.guias.reintentar(guia, { franja: { desde: '09:00', hasta: '13:00' } })
     expect(decision?.fecha).toBeTruthy()

@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
 
   /** Also with large letters. */
   async function revisar(pagina: Page, nombre: string) {
-    await checkPage({ pagina, nombre: `rastreo-${nombre}`, blancos: 'button, input, a' })
+    await checkPage({ pagina, nombre: `rastreo-${nombre}`, touchTargets: 'button, input, a' })
     await checkLargeText(pagina)
   }
 

@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     contexto = await openContext({ viewport: { width: 360, height: 740 } })
     const otra = await contexto.newPage()
     await otra.goto(`${entorno.url}/no/hay/nada`)
-    await checkPage({ pagina: otra, nombre: 'desconocida', blancos: 'main a, main button, main input' })
+    await checkPage({ pagina: otra, nombre: 'desconocida', touchTargets: 'main a, main button, main input' })
     await checkLargeText(otra)
   })
 })

@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   /** Also with large letters. */
   async function revisar(pagina: Page, nombre: string, ancho = 360) {
-    await checkPage({ pagina, nombre: `verificar-${nombre}`, ancho, blancos: 'button, input, a' })
+    await checkPage({ pagina, nombre: `verificar-${nombre}`, ancho, touchTargets: 'button, input, a' })
     await checkLargeText(pagina)
   }
 

@@ -110,7 +110,7 @@ describe('a person', () => {
     const enCurso = await otra.api.guias.crear(buildGuia(DE_ELLA))
     const solaSuya = await otra.api.guias.crear(buildGuia(DE_ELLA))
     await otra.api.guias.cancelar(solaSuya.guia, { razon: 'Quetzalina ya no lo quiere' })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     await repetirEnRespuestas(guia)
     await entorno.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó Quetzalina' })
     await entrante('{"messages":[{"from":"50255557788","text":"Soy Quetzalina"}]}', true)
@@ -220,7 +220,7 @@ describe('a person', () => {
     const lote = (n: number) => Array.from({ length: n }, () => buildGuia({ telefono }))
     await api.guias.crearLote({ guias: lote(100) })
     await api.guias.crearLote({ guias: lote(5) })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     await entorno.db.pool.query(`update guia set estado = 'cancelado' where comercio_id = $1`, [id])
     const quedan = async () =>
       Number((await entorno.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count)

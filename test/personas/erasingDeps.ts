@@ -6,9 +6,9 @@ import { readTestSettings } from '../factories.ts'
 const TEN_YEARS = 3_650 * 86_400_000
 
 /** Dependencies of the jobs that erase data after its retention, with a clock that is beyond every retention. */
-export const erasingDeps = (entorno: TestEnvironment) => ({
-  db: entorno.db.asRole('guias_trabajos'),
-  clock: () => new Date(entorno.clock().getTime() + TEN_YEARS),
+export const erasingDeps = (environment: TestEnvironment) => ({
+  db: environment.db.asRole('guias_trabajos'),
+  clock: () => new Date(environment.clock().getTime() + TEN_YEARS),
   log: createLog('silent'),
   settings: readTestSettings(),
 })

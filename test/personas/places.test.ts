@@ -174,7 +174,7 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   const opciones = { claveDeIdempotencia: `${nombre}28` }
   const { resultados } = await api.guias.crearLote({ guias: [ajena, pedida as GuiaParaCrear] }, opciones)
   const { guia } = resultados[1] as ResultadoCreado
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   await evento(guia, { estado: 'recolectado' })
   const razon = `${nombre}16 dijo dónde vive`
   await evento(guia, { estado: 'en_ruta', forzar: { razon } }, `${nombre}17`)
@@ -195,7 +195,7 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   const entrega = { recibido_por, fotos: [foto.cuerpo.archivo], firma: firma.cuerpo.archivo, lat, lng }
   expect((await entorno.operar('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
   await hasta(async () => (await api.guias.pruebaEntrega(guia)).manifiesto)
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   const hallable =
     'select from busqueda b join guia g on g.comercio_id = b.comercio_id and g.id = b.id where g.guia = $1'
   await hasta(async () => {
@@ -213,13 +213,13 @@ async function deAnterior(persona: Marcada, siguiente: string): Promise<string> 
   const { guia } = await api.guias.crear(
     buildGuiaWithoutDestino({ telefono, destinatario: `${nombre} Paz`, metadatos: { comprador: `${nombre}11` } }),
   )
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   await evento(guia, { estado: 'recolectado' })
   await evento(guia, { estado: 'en_ruta', forzar: { razon: `${nombre}16 dijo dónde vive` } })
   await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
   const foto = await intentar(guia, `No abrió ${nombre}19`)
   await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` })
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   await deFuera(guia, persona)
   // As if the delivery to a neighbour was undone.
   const manifiesto = Buffer.from(JSON.stringify({ posicion: { lat, lng } })).toString('base64url')
@@ -233,7 +233,7 @@ async function deAnterior(persona: Marcada, siguiente: string): Promise<string> 
   const { secuencia } = await api.guias.obtener(guia)
   expect(secuencia).toBeGreaterThan(3)
   await api.guias.corregir(guia, { telefono: siguiente, destinatario: 'Otra Persona', lat: 14.75, lng: -90.65 })
-  await entorno.quietud()
+  await entorno.waitForQuiet()
   return guia
 }
 
@@ -246,7 +246,7 @@ describe('a place that holds a person', () => {
     const persona = marcada('Zurikata', 1)
     const guia = await deDestinataria(persona)
     await recibido(persona)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const antes = await columnasCon(patronDe(persona))
     expect([...antes.keys()].sort()).toEqual(listErasedColumns('destinatario'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
@@ -307,7 +307,7 @@ describe('a place that holds a person', () => {
     const { guia: anterior } = await api.guias.crear(buildGuia({ recogida: recogidaDe(persona, 32) }))
     const otra = { ...RECOGIDA, contacto: 'Otro Contacto', telefono: '+50255556398' }
     await api.guias.corregir(anterior, { recogida: { ...otra, direccion: null, indicaciones: null } })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     await entorno.db.pool.query(
       `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "Cotulipe12"}')::json where evento like $1`,
       [`evt_${presente}_%`],

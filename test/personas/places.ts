@@ -11,7 +11,7 @@ interface Lugar {
   columns: readonly string[]
   /** Who stands there. */
   quien: string
-  borra: readonly ErasureMeans[]
+  erasedBy: readonly ErasureMeans[]
 }
 
 const ALL_BUT_RECOGIDA: readonly ErasureMeans[] = ['destinatario', 'anterior', 'guia']
@@ -34,76 +34,76 @@ export const PERSONA_COLUMNS: readonly Lugar[] = [
       'ubicacion_extra',
     ],
     quien: 'recipient',
-    borra: CURRENT_MEANS,
+    erasedBy: CURRENT_MEANS,
   },
   {
     table: 'guia',
     columns: ['indicaciones'],
     quien: 'recipient; neighbour that the recipient named',
-    borra: CURRENT_MEANS,
+    erasedBy: CURRENT_MEANS,
   },
-  { table: 'guia', columns: ['metadatos'], quien: 'recipient at the creation', borra: ALL_BUT_RECOGIDA },
+  { table: 'guia', columns: ['metadatos'], quien: 'recipient at the creation', erasedBy: ALL_BUT_RECOGIDA },
   {
     table: 'guia',
     columns: ['recogida'],
     quien: 'contact of the pickup',
-    borra: ['destinatario', 'recogida', 'guia'],
+    erasedBy: ['destinatario', 'recogida', 'guia'],
   },
   {
     table: 'evento',
     columns: ['cambios'],
     quien: 'recipients, neighbours and contacts, present and former',
-    borra: ERASURE_MEANS,
+    erasedBy: ERASURE_MEANS,
   },
   {
     table: 'evento',
     columns: ['descripcion', 'datos'],
     quien: 'whom a courier, an operator or the merchant named',
-    borra: ALL_BUT_RECOGIDA,
+    erasedBy: ALL_BUT_RECOGIDA,
   },
-  { table: 'evento', columns: ['lat', 'lng', 'foto'], quien: 'recipient', borra: ALL_BUT_RECOGIDA },
-  { table: 'evento', columns: ['idempotencia'], quien: 'whom the key of a request named', borra: CURRENT_MEANS },
+  { table: 'evento', columns: ['lat', 'lng', 'foto'], quien: 'recipient', erasedBy: ALL_BUT_RECOGIDA },
+  { table: 'evento', columns: ['idempotencia'], quien: 'whom the key of a request named', erasedBy: CURRENT_MEANS },
   {
     table: 'clave_idempotencia',
     columns: ['idempotencia'],
     quien: 'whom the key of a request named',
-    borra: CURRENT_MEANS,
+    erasedBy: CURRENT_MEANS,
   },
-  { table: 'nota', columns: ['texto'], quien: 'whom an operator named', borra: ALL_BUT_RECOGIDA },
-  { table: 'busqueda', columns: ['claves'], quien: 'recipient', borra: CURRENT_MEANS },
+  { table: 'nota', columns: ['texto'], quien: 'whom an operator named', erasedBy: ALL_BUT_RECOGIDA },
+  { table: 'busqueda', columns: ['claves'], quien: 'recipient', erasedBy: CURRENT_MEANS },
   {
     table: 'mensaje',
     columns: ['telefono', 'proveedor_id', 'motivo'],
     quien: 'recipient',
-    borra: ALL_BUT_RECOGIDA,
+    erasedBy: ALL_BUT_RECOGIDA,
   },
-  { table: 'entrante', columns: ['cuerpo'], quien: 'who wrote to the app', borra: ['destinatario', 'anterior'] },
-  { table: 'enlace_corto', columns: ['maps_url'], quien: 'recipient', borra: ALL_BUT_RECOGIDA },
-  { table: 'telefono_anterior', columns: ['telefono'], quien: 'former recipient', borra: ['anterior', 'guia'] },
+  { table: 'entrante', columns: ['cuerpo'], quien: 'who wrote to the app', erasedBy: ['destinatario', 'anterior'] },
+  { table: 'enlace_corto', columns: ['maps_url'], quien: 'recipient', erasedBy: ALL_BUT_RECOGIDA },
+  { table: 'telefono_anterior', columns: ['telefono'], quien: 'former recipient', erasedBy: ['anterior', 'guia'] },
   {
     table: 'webhook_aviso',
     columns: ['exito'],
     quien: 'whom an answer of a merchant’s server repeated',
-    borra: ERASURE_MEANS,
+    erasedBy: ERASURE_MEANS,
   },
   {
     table: 'webhook_intento',
     columns: ['cabeceras', 'cuerpo', 'detalle'],
     quien: 'whom an answer of a merchant’s server repeated',
-    borra: ERASURE_MEANS,
+    erasedBy: ERASURE_MEANS,
   },
-  { table: 'archivo', columns: ['lat', 'lng'], quien: 'recipient', borra: ALL_BUT_RECOGIDA },
+  { table: 'archivo', columns: ['lat', 'lng'], quien: 'recipient', erasedBy: ALL_BUT_RECOGIDA },
   {
     table: 'prueba_entrega',
     columns: ['recibido_por'],
     quien: 'who received at the door',
-    borra: ALL_BUT_RECOGIDA,
+    erasedBy: ALL_BUT_RECOGIDA,
   },
   {
     table: 'prueba_entrega',
     columns: ['lat', 'lng', 'manifiesto'],
     quien: 'recipient',
-    borra: ALL_BUT_RECOGIDA,
+    erasedBy: ALL_BUT_RECOGIDA,
   },
 ]
 
@@ -143,7 +143,7 @@ const WITHOUT_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly 
     prueba_borrada: ['modo', 'motivo'],
   },
   /** Departments and municipalities, which stay with the guide. */
-  lugares: { guia: ['departamento', 'municipio'] },
+  places: { guia: ['departamento', 'municipio'] },
   /** The merchant's own reference, which stays with the guide (docs/operacion/personal-data.md). */
   referencia: { guia: ['external_ref'], evento: ['external_ref'] },
   /** Digests with a key, digests of random values, and random values. */
@@ -188,7 +188,7 @@ const WITHOUT_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly 
     ]),
   ),
   /** Merchants, and the people of the company and of merchants, whom `personas eliminar` erases. */
-  gente: {
+  people: {
     comercio: ['nombre'],
     operador: ['operador', 'nombre'],
     llave: ['id', 'tipo', 'hash', 'alcances', 'redes'],
@@ -210,8 +210,8 @@ const WITHOUT_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly 
 }
 
 /** Names of the columns that {@link PERSONA_COLUMNS} lists for a means. */
-export const listErasedColumns = (medio: ErasureMeans): string[] =>
-  PERSONA_COLUMNS.filter(({ borra }) => borra.includes(medio))
+export const listErasedColumns = (means: ErasureMeans): string[] =>
+  PERSONA_COLUMNS.filter(({ erasedBy }) => erasedBy.includes(means))
     .flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`))
     .sort()
 
@@ -224,13 +224,13 @@ export const listClassifiedColumns = (): string[] =>
     ),
   ].sort()
 
-const MODELO = /^model (\w+) \{\n(.*?)^\}/gms
+const MODEL_BLOCK = /^model (\w+) \{\n(.*?)^\}/gms
 const COLUMN_LINE = /^ *(\w+) +(?:String|Json|Bytes|Float|Unsupported\("tsvector"\))(?:\[\])?\??(?= |$)(.*)$/gm
 
 /** Columns of prisma/schema.prisma that can hold a text, a place or bytes. */
 export function readSchemaColumns(): string[] {
-  const esquema = readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')
-  return [...esquema.matchAll(MODELO)]
+  const schema = readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')
+  return [...schema.matchAll(MODEL_BLOCK)]
     .flatMap(([, table, cuerpo = '']) =>
       [...cuerpo.matchAll(COLUMN_LINE)].flatMap(([, column, attributes = '']) =>
         attributes.split('//')[0]!.includes('@db.Uuid') ? [] : [`${table}.${column}`],

@@ -9,18 +9,18 @@ type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal:
 
 /** A service that makes documents of deliveries, behind a proxy, and one that makes none. */
 export function useDocuments() {
-  const entorno = useEnvironment({}, () => ({ TRUST_PROXY: '1', BRAND_NAME: 'Envíos del Altiplano' }))
+  const environment = useEnvironment({}, () => ({ TRUST_PROXY: '1', BRAND_NAME: 'Envíos del Altiplano' }))
   /** Where nobody makes documents but the test. */
   const withoutWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
   beforeAll(async () => {
-    documentsComercio = await entorno.nuevoComercio()
+    documentsComercio = await environment.nuevoComercio()
   })
   const conPdf = (guia: string, de = documentsComercio) =>
     hasta(async () => {
       const prueba = await de.api.guias.pruebaEntrega(guia)
       return prueba.pdf !== null && (prueba as ConPdf)
     })
-  const jwks = async () => (await entorno.request('GET', '/.well-known/jwks.json')).cuerpo
+  const jwks = async () => (await environment.request('GET', '/.well-known/jwks.json')).cuerpo
 
-  return { entorno, withoutWorkers, conPdf, jwks }
+  return { environment, withoutWorkers, conPdf, jwks }
 }

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createDeliveredGuia, createFirma, createFoto, createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 import { leerPdf } from './readPdf.ts'
 
 const entorno = useEnvironment()
-let movil: Movil
+let movil: Mobile
 let claves = 0
 beforeAll(async () => {
   movil = await createMobile(entorno)

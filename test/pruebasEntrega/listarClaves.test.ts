@@ -2,11 +2,11 @@ import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { useDocuments } from './documents.ts'
 
-const { entorno } = useDocuments()
+const { environment } = useDocuments()
 
 describe('GET /.well-known/jwks.json', () => {
   it('may be kept for a while, by anybody', async () => {
-    const { status, cabeceras, cuerpo } = await entorno.request('GET', '/.well-known/jwks.json')
+    const { status, cabeceras, cuerpo } = await environment.request('GET', '/.well-known/jwks.json')
     expect([status, cabeceras.get('cache-control'), cabeceras.get('access-control-allow-origin')]).toEqual([
       200,
       'public, max-age=300',
@@ -18,11 +18,13 @@ describe('GET /.well-known/jwks.json', () => {
     expect(kid).toBe(await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x }))
     const etag = cabeceras.get('etag')!
     for (const conocidas of [etag, `W/${etag}`, `"otra", ${etag}`, '*']) {
-      const otra = await entorno.request('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': conocidas } })
+      const otra = await environment.request('GET', '/.well-known/jwks.json', {
+        cabeceras: { 'If-None-Match': conocidas },
+      })
       expect([conocidas, otra.status, otra.cuerpo]).toEqual([conocidas, 304, undefined])
     }
     expect(
-      (await entorno.request('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': '"x"' } })).status,
+      (await environment.request('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': '"x"' } })).status,
     ).toBe(200)
   })
 })

@@ -21,7 +21,7 @@ import { useTiles } from '../maps/tiles.ts'
 import { documentsComercio, useDocuments } from './documents.ts'
 import { leerPdf } from './readPdf.ts'
 
-const { entorno, withoutWorkers: sinNadie, conPdf, jwks } = useDocuments()
+const { environment, withoutWorkers: sinNadie, conPdf, jwks } = useDocuments()
 const mosaicos = useTiles()
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
@@ -54,16 +54,16 @@ describe('a delivery gets its document', () => {
     const { guia } = await documentsComercio.api.guias.crear(
       buildGuia({ destinatario: 'María José Ajú', direccion: '5a avenida 12', external_ref: `PEDIDO-${process.pid}` }),
     )
-    const evento = (cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+    const evento = (cuerpo: object) => environment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
     await evento({ estado: 'recolectado' })
     await evento({ tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
     await evento({ estado: 'en_ruta' })
     await evento({ estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
     await evento({ estado: 'en_ruta' })
     await evento({ estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 60_000).toISOString() })
-    const foto = (await uploadArchivo(entorno, guia)).cuerpo.archivo
-    const firma = (await uploadArchivo(entorno, guia, { tipo: 'firma' })).cuerpo.archivo
-    await entorno.operar('POST', `/guias/${guia}/entrega`, {
+    const foto = (await uploadArchivo(environment, guia)).cuerpo.archivo
+    const firma = (await uploadArchivo(environment, guia, { tipo: 'firma' })).cuerpo.archivo
+    await environment.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Ana Lucía Xicay', documento: '2456 78901 0101', relacion: 'vecino' },
       fotos: [foto],
       firma,
@@ -75,8 +75,8 @@ describe('a delivery gets its document', () => {
     expect(prueba.pdf).toMatchObject({ tipo: 'pdf', mime: 'application/pdf', ancho: null, capturado_en: null })
     const bytes = await bajar(prueba.pdf.url)
     expect([bytes.length, sha256(bytes)]).toEqual([prueba.pdf.bytes, prueba.pdf.sha256])
-    const { texto, paginas, diccionarios } = leerPdf(bytes)
-    expect(paginas).toBeLessThanOrEqual(2)
+    const { texto, pageCount, dictionaries } = leerPdf(bytes)
+    expect(pageCount).toBeLessThanOrEqual(2)
     for (const dicho of [
       'Envíos del Altiplano',
       'Tienda La Ceiba',
@@ -93,12 +93,12 @@ describe('a delivery gets its document', () => {
       prueba.firma!.sha256,
     ])
       expect(texto).toContain(dicho)
-    expect(diccionarios).toContain(`${entorno.url}/verificar/${guia}`)
+    expect(dictionaries).toContain(`${environment.url}/verificar/${guia}`)
     expect(texto).not.toMatch(/perro|vecina|Lectura recibida tarde|\+502|3148 ?1676|78901 ?0101/)
   })
 
   it('with a signed manifest that two other implementations verify', async () => {
-    const { guia, foto, firma } = await createDeliveredGuia(entorno, documentsComercio)
+    const { guia, foto, firma } = await createDeliveredGuia(environment, documentsComercio)
     const { manifiesto, sal, pdf, ...prueba } = await conPdf(guia)
     expect(decodeProtectedHeader(manifiesto)).toEqual({
       alg: 'EdDSA',
@@ -114,7 +114,7 @@ describe('a delivery gets its document', () => {
     const { recibido_por, external_ref } = { ...prueba, ...(await documentsComercio.api.guias.obtener(guia)) }
     expect(contenido).toEqual({
       version: 1,
-      emisor: entorno.url,
+      emisor: environment.url,
       guia,
       modo: 'test',
       external_ref,
@@ -157,21 +157,21 @@ describe('a delivery gets its document', () => {
   })
 
   it('without a signature and without a place, too', async () => {
-    const guia = await createGuiaOnRoute(entorno, documentsComercio)
-    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
-    await entorno.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
+    const guia = await createGuiaOnRoute(environment, documentsComercio)
+    const fotos = [(await uploadArchivo(environment, guia)).cuerpo.archivo]
+    await environment.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
     const { manifiesto, firma } = await conPdf(guia)
     expect(firma).toBeNull()
     expect(contenidoDe(manifiesto)).toMatchObject({ posicion: null, archivos: [{ tipo: 'foto' }, { tipo: 'pdf' }] })
   })
 
   it('once and for all: what comes later changes nothing', async () => {
-    const { guia } = await createDeliveredGuia(entorno, documentsComercio)
+    const { guia } = await createDeliveredGuia(environment, documentsComercio)
     const { pdf, manifiesto } = await conPdf(guia)
     const tarde = new Date(Date.now() - 60_000).toISOString()
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamó la señora' })
-    await entorno.quietud()
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamó la señora' })
+    await environment.waitForQuiet()
     expect(await conPdf(guia)).toMatchObject({ pdf: { archivo: pdf.archivo }, manifiesto })
   })
 })
@@ -248,7 +248,7 @@ describe('the job', () => {
       expect(pdf.texto).toContain(DEL_MAPA)
       expect(mosaicos.requests.length).toBeGreaterThanOrEqual(3)
       // Photo, signature and map.
-      expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(3)
+      expect(pdf.dictionaries.match(/\/Subtype \/Image/g)).toHaveLength(3)
       const mapa = pdf.jpegs.filter(({ ancho, alto }) => ancho === 1_280 && alto === 512)
       const { channels } = await sharp(mapa[0]!.bytes).stats()
       expect(channels.map(({ mean }) => Math.round(mean / 10))).toEqual([5, 10, 15])
@@ -257,12 +257,12 @@ describe('the job', () => {
     it.each([
       ['is slow', () => mosaicos.url, 'nunca'],
       ['fails', () => mosaicos.url, 'falta'],
-      ['is gone', () => mosaicos.muerto, 'bien'],
+      ['is gone', () => mosaicos.goneUrl, 'bien'],
     ] as const)('goes without a map where their server %s', async (_, url, como) => {
-      mosaicos.behaviour = como
+      mosaicos.answerMode = como
       const pdf = await pdfCon(url())
       expect(pdf.texto).not.toContain('Mapa:')
-      expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(2)
+      expect(pdf.dictionaries.match(/\/Subtype \/Image/g)).toHaveLength(2)
     })
 
     it('asks nobody whose tiles are not for that', async () => {
@@ -387,25 +387,25 @@ describe('the job', () => {
 
 describe('when the master key changes', () => {
   it('old proofs verify as ever, even after the old key is gone', FULL_RUN_ONLY, async () => {
-    const { guia } = await createDeliveredGuia(entorno, documentsComercio)
+    const { guia } = await createDeliveredGuia(environment, documentsComercio)
     const vieja = await conPdf(guia)
     const nueva = Buffer.alloc(32, 9).toString('base64')
     for (const MASTER_KEYS of [`${nueva},${MASTER_KEY}`, nueva]) {
-      await entorno.reset({ MASTER_KEYS })
+      await environment.reset({ MASTER_KEYS })
       const { keys } = await jwks()
       expect(keys).toHaveLength(2)
       const { kid } = decodeProtectedHeader(vieja.manifiesto)
       expect(keys.map((clave: { kid: string }) => clave.kid).indexOf(kid)).toBe(1)
       await compactVerify(vieja.manifiesto, createLocalJWKSet({ keys }))
-      const suya = new Guias({ llave: documentsComercio.llave, baseUrl: entorno.url })
-      const otra = await createDeliveredGuia(entorno, { api: suya })
+      const suya = new Guias({ llave: documentsComercio.llave, baseUrl: environment.url })
+      const otra = await createDeliveredGuia(environment, { api: suya })
       const { manifiesto } = await conPdf(otra.guia, { ...documentsComercio, api: suya })
       expect(decodeProtectedHeader(manifiesto).kid).toBe(keys[0].kid)
       await compactVerify(manifiesto, createLocalJWKSet(await jwks()))
       expect((await jwks()).keys).toHaveLength(2)
       expect((await suya.guias.pruebaEntrega(guia)).manifiesto).toBe(vieja.manifiesto)
     }
-    const { rows } = await entorno.db.pool.query('select count(*)::int as n from clave_publica')
+    const { rows } = await environment.db.pool.query('select count(*)::int as n from clave_publica')
     expect(rows).toEqual([{ n: 2 }])
   })
 })

@@ -4,7 +4,7 @@ import { type Operation, readDocument, readOperations } from '../../server/api/c
 import { createFoto, uploadArchivo } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../factories.ts'
-import { createMobile, type Movil } from '../repartidores/phone.ts'
+import { createMobile, type Mobile } from '../repartidores/phone.ts'
 
 // Every operation of every document is tried with every body that might deliver a guide. Only the four that may deliver
 // do so, and each leaves a proof or a reason.
@@ -89,7 +89,7 @@ const ruta = ({ path: patron }: Operation, guia: string) =>
 const conLlave = ({ security: seguridad }: Operation) =>
   ['llaveDeComercio', 'llaveDeOperacion'].includes(seguridad?.scheme ?? '')
 
-function enviar(operacion: Operation, guia: string, cuerpo: object | undefined, movil: Movil) {
+function enviar(operacion: Operation, guia: string, cuerpo: object | undefined, movil: Mobile) {
   const metodo = operacion.method.toUpperCase()
   const opciones = metodo === 'GET' ? {} : { cuerpo }
   switch (operacion.security?.scheme) {
@@ -122,7 +122,7 @@ const MIRAR = `select secuencia,
     (select count(*)::int from guia where comercio_id = $2 and estado = 'entregado') as entregadas
   from guia where guia = $1`
 
-async function probar(camino: readonly string[], movil: Movil): Promise<Probada> {
+async function probar(camino: readonly string[], movil: Mobile): Promise<Probada> {
   const guia = await llevar(camino)
   const deOperador = (await uploadArchivo(entorno, guia)).cuerpo.archivo
   const deMovil = (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo

@@ -17,7 +17,7 @@ test('the map stands where there is room for it, and costs no page', async () =>
       leerPdf(await composePdf(datos(cambios))),
       leerPdf(await composePdf(datos({ ...cambios, ...conMapa }))),
     ]
-    expect(con.paginas).toBe(sin.paginas)
+    expect(con.pageCount).toBe(sin.pageCount)
     expect(con.texto).toContain('Lugar de la entrega')
     expect(con.texto).toContain('Mapa: © Calles de Todos')
     expect(sin.texto).not.toContain('Mapa:')
@@ -26,7 +26,7 @@ test('the map stands where there is room for it, and costs no page', async () =>
 })
 
 test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {
-  const { texto, measurement: medida, diccionarios } = leerPdf(await composePdf(datos()))
+  const { texto, measurement: medida, dictionaries } = leerPdf(await composePdf(datos()))
   expect(medida).toEqual([612, 792])
   for (const dicho of [
     'PRUEBA DE ENTREGA',
@@ -54,10 +54,10 @@ test('says what happened, in Spanish, with the zone of its times and without the
   }
   expect(texto).not.toMatch(/3148 ?1676|78901 ?0101/)
   expect(texto).not.toContain('Guía de prueba')
-  expect(diccionarios).toContain('/Lang (es)')
-  expect(diccionarios).toContain('/Marked true')
-  expect(diccionarios).toContain('/S /Table')
-  expect(diccionarios).toContain('(D:20261114210510Z)')
+  expect(dictionaries).toContain('/Lang (es)')
+  expect(dictionaries).toContain('/Marked true')
+  expect(dictionaries).toContain('/S /Table')
+  expect(dictionaries).toContain('(D:20261114210510Z)')
 })
 
 test('the same data give the same bytes, whenever', async () => {
@@ -94,7 +94,7 @@ test('a broken image is a note, and its digest stays', async () => {
   expect(pdf.texto.match(/No se pudo mostrar esta/g)).toHaveLength(2)
   expect(pdf.texto).toContain('No se pudo mostrar la firma')
   expect(pdf.texto).toContain(rota.sha256)
-  expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(1)
+  expect(pdf.dictionaries.match(/\/Subtype \/Image/g)).toHaveLength(1)
 })
 
 test('ten photos of any shape and a long history fit on two pages; the last event is always there', async () => {
@@ -110,8 +110,8 @@ test('ten photos of any shape and a long history fit on two pages; the last even
   const historial = Array.from({ length: 400 }, (_, i) =>
     buildMilestone(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
   )
-  const { paginas, texto } = leerPdf(await composePdf(datos({ fotos, historial })))
-  expect(paginas).toBe(2)
+  const { pageCount, texto } = leerPdf(await composePdf(datos({ fotos, historial })))
+  expect(pageCount).toBe(2)
   expect(texto).toContain('Foto 10 · ')
   expect(texto).toContain('Evento 1 ')
   expect(texto).toContain('Evento 400 ')
@@ -120,7 +120,7 @@ test('ten photos of any shape and a long history fit on two pages; the last even
 
 test('a proof without photos and with little to tell is one page', async () => {
   const nada = { nombre: null, documento: null, relacion: null }
-  const { paginas, texto } = leerPdf(
+  const { pageCount, texto } = leerPdf(
     await composePdf(
       datos({
         external_ref: null,
@@ -134,7 +134,7 @@ test('a proof without photos and with little to tell is one page', async () => {
       }),
     ),
   )
-  expect(paginas).toBe(1)
+  expect(pageCount).toBe(1)
   expect(texto).toContain('Sin firma')
   expect(texto).not.toContain('Historial')
 })
@@ -218,8 +218,8 @@ const cualquiera = (texto: Textos): fc.Arbitrary<PruebaData> =>
 const dentro = (numRuns: number) =>
   fc.assert(
     fc.asyncProperty(fc.oneof(cualquiera(latinos), cualquiera(raros)), async (datos) => {
-      const { paginas, chunks: trozos } = leerPdf(await composePdf(datos))
-      expect(paginas).toBeLessThanOrEqual(2)
+      const { pageCount, chunks: trozos } = leerPdf(await composePdf(datos))
+      expect(pageCount).toBeLessThanOrEqual(2)
       for (const { x, y } of trozos) {
         // The margin is 46 points wide. A mark of a foreign script may stand left of its letter, in the margin.
         expect(x).toBeGreaterThan(25)

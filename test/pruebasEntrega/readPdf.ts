@@ -10,16 +10,16 @@ export interface TextRun {
 }
 
 export interface ParsedPdf {
-  paginas: number
+  pageCount: number
   /** Width and height of the first page. */
   measurement: [number, number]
   chunks: TextRun[]
   /** Everything that is written, in drawing order, one space between stretches. */
   texto: string
   /** The dictionaries of all objects. */
-  diccionarios: string
+  dictionaries: string
   /** The drawing operators of each page. */
-  contenidos: string[]
+  contents: string[]
   /** Where pictures stand, in points from the page's lower edge. */
   images: { pagina: number; bottom: number; top: number }[]
   /** The pictures that were put into the file as JPEG. */
@@ -28,48 +28,47 @@ export interface ParsedPdf {
 
 /** Reads back what pdfkit writes (and only that): inflates the streams and follows each font's ToUnicode. */
 export function leerPdf(pdf: Buffer): ParsedPdf {
-  const objetos = new Map<number, { diccionario: string; flujo: string }>()
+  const objects = new Map<number, { dictionary: string; flujo: string }>()
   const jpegs: ParsedPdf['jpegs'] = []
-  const crudo = pdf.toString('latin1')
-  for (const hallado of crudo.matchAll(/(?:^|\n)(\d+) 0 obj\n/g)) {
-    const inicio = hallado.index + hallado[0].length
-    const fin = crudo.indexOf('\nendobj', inicio)
-    const corte = crudo.slice(inicio, fin).indexOf('\nstream\n')
-    const diccionario = corte < 0 ? crudo.slice(inicio, fin) : crudo.slice(inicio, inicio + corte)
-    const largo = Number(/\/Length (\d+)/.exec(diccionario)?.[1] ?? 0)
-    const bytes = corte < 0 ? Buffer.alloc(0) : pdf.subarray(inicio + corte + 8, inicio + corte + 8 + largo)
-    if (diccionario.includes('/DCTDecode')) {
-      const readNumber = (key: string) => Number(new RegExp(`/${key} (\\d+)`).exec(diccionario)![1])
+  const rawPdf = pdf.toString('latin1')
+  for (const match of rawPdf.matchAll(/(?:^|\n)(\d+) 0 obj\n/g)) {
+    const start = match.index + match[0].length
+    const fin = rawPdf.indexOf('\nendobj', start)
+    const streamOffset = rawPdf.slice(start, fin).indexOf('\nstream\n')
+    const dictionary = streamOffset < 0 ? rawPdf.slice(start, fin) : rawPdf.slice(start, start + streamOffset)
+    const largo = Number(/\/Length (\d+)/.exec(dictionary)?.[1] ?? 0)
+    const bytes =
+      streamOffset < 0 ? Buffer.alloc(0) : pdf.subarray(start + streamOffset + 8, start + streamOffset + 8 + largo)
+    if (dictionary.includes('/DCTDecode')) {
+      const readNumber = (key: string) => Number(new RegExp(`/${key} (\\d+)`).exec(dictionary)![1])
       jpegs.push({ bytes, ancho: readNumber('Width'), alto: readNumber('Height') })
     }
-    const flujo = diccionario.includes('/FlateDecode') ? inflateSync(bytes) : bytes
-    objetos.set(Number(hallado[1]), { diccionario, flujo: flujo.toString('latin1') })
+    const flujo = dictionary.includes('/FlateDecode') ? inflateSync(bytes) : bytes
+    objects.set(Number(match[1]), { dictionary, flujo: flujo.toString('latin1') })
   }
-  const diccionarios = [...objetos.values()].map(({ diccionario }) => diccionario).join('\n')
+  const dictionaries = [...objects.values()].map(({ dictionary }) => dictionary).join('\n')
   const fonts = new Map<string, Map<number, string>>()
-  for (const [, nombre, id] of diccionarios.matchAll(/\/(F\d+) (\d+) 0 R/g)) {
-    const mapa = /\/ToUnicode (\d+) 0 R/.exec(objetos.get(Number(id))?.diccionario ?? '')?.[1]
-    if (mapa) fonts.set(nombre!, leerMapa(objetos.get(Number(mapa))!.flujo))
+  for (const [, nombre, id] of dictionaries.matchAll(/\/(F\d+) (\d+) 0 R/g)) {
+    const mapa = /\/ToUnicode (\d+) 0 R/.exec(objects.get(Number(id))?.dictionary ?? '')?.[1]
+    if (mapa) fonts.set(nombre!, leerMapa(objects.get(Number(mapa))!.flujo))
   }
-  const paginas = [...objetos.values()].filter(({ diccionario }) => /\/Type \/Page\n/.test(diccionario))
-  const contenidos = paginas.map(
-    ({ diccionario }) => objetos.get(Number(/\/Contents (\d+)/.exec(diccionario)![1]))!.flujo,
-  )
-  const caja = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(diccionarios)!
+  const pages = [...objects.values()].filter(({ dictionary }) => /\/Type \/Page\n/.test(dictionary))
+  const contents = pages.map(({ dictionary }) => objects.get(Number(/\/Contents (\d+)/.exec(dictionary)![1]))!.flujo)
+  const caja = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(dictionaries)!
   const pageSize: [number, number] = [Number(caja[1]), Number(caja[2])]
-  const textRuns = contenidos.flatMap((contenido, pagina) => readTextRuns(contenido, fonts, pagina))
+  const textRuns = contents.flatMap((contenido, pagina) => readTextRuns(contenido, fonts, pagina))
   return {
-    paginas: paginas.length,
+    pageCount: pages.length,
     measurement: pageSize,
     chunks: textRuns,
     texto: textRuns.map(({ texto }) => texto).join(' '),
-    diccionarios,
-    contenidos,
+    dictionaries,
+    contents,
     jpegs,
-    images: contenidos.flatMap((contenido, pagina) =>
+    images: contents.flatMap((contenido, pagina) =>
       [...contenido.matchAll(/^[\d.]+ 0 0 -([\d.]+) [\d.]+ ([\d.]+) cm\n\/I\d+ Do$/gm)].map(([, alto, y]) => {
-        const abajo = pageSize[1] - Number(y)
-        return { pagina, bottom: abajo, top: abajo + Number(alto) }
+        const bottom = pageSize[1] - Number(y)
+        return { pagina, bottom, top: bottom + Number(alto) }
       }),
     ),
   }
@@ -89,16 +88,16 @@ function leerMapa(cmap: string): Map<number, string> {
 
 function readTextRuns(contenido: string, fonts: Map<string, Map<number, string>>, pagina: number): TextRun[] {
   const textRuns: TextRun[] = []
-  let fuente = new Map<number, string>()
+  let font = new Map<number, string>()
   let [x, y] = [0, 0]
   for (const linea of contenido.split('\n')) {
     const lugar = /^1 0 0 1 ([-\d.]+) ([-\d.]+) Tm$/.exec(linea)
     if (lugar) [x, y] = [Number(lugar[1]), Number(lugar[2])]
-    const elegida = /^\/(F\d+) [\d.]+ Tf$/.exec(linea)
-    if (elegida) fuente = fonts.get(elegida[1]!) ?? fuente
+    const fontMatch = /^\/(F\d+) [\d.]+ Tf$/.exec(linea)
+    if (fontMatch) font = fonts.get(fontMatch[1]!) ?? font
     if (!linea.endsWith(' TJ')) continue
-    const glifos = [...linea.matchAll(/<([0-9a-f]*)>/g)].flatMap(([, hex]) => hex!.match(/.{4}/g) ?? [])
-    textRuns.push({ texto: glifos.map((glifo) => fuente.get(Number.parseInt(glifo, 16)) ?? '').join(''), x, y, pagina })
+    const glyphs = [...linea.matchAll(/<([0-9a-f]*)>/g)].flatMap(([, hex]) => hex!.match(/.{4}/g) ?? [])
+    textRuns.push({ texto: glyphs.map((glyph) => font.get(Number.parseInt(glyph, 16)) ?? '').join(''), x, y, pagina })
   }
   return textRuns
 }

@@ -11,8 +11,8 @@ const LETRA = 8
 const TITULO = /^(?:Historial|Fotos? ?|Firma, ampliada|Lugar de la entrega|Integridad de los archivos)/
 
 /** The highest stretch of each page on which nothing stands, as a part of the page. */
-function huecosDe({ paginas, chunks: trozos, images: imagenes, measurement: [, alto] }: ParsedPdf): number[] {
-  return Array.from({ length: paginas }, (_, pagina) => {
+function huecosDe({ pageCount, chunks: trozos, images: imagenes, measurement: [, alto] }: ParsedPdf): number[] {
+  return Array.from({ length: pageCount }, (_, pagina) => {
     const lleno = [
       ...trozos.filter((uno) => uno.pagina === pagina).map(({ y }) => ({ bottom: y, top: y + LETRA })),
       ...imagenes.filter((una) => una.pagina === pagina),
@@ -28,8 +28,8 @@ function huecosDe({ paginas, chunks: trozos, images: imagenes, measurement: [, a
 
 const CABEZA = /^(?:Fecha|Estado|Lugar|Archivo|SHA-256 del archivo guardado)$/
 /** How much stands below the last title of each page: one alone at a page's end has a table's head at most, and the foot. */
-const loQueSigueAlUltimoTitulo = ({ paginas, chunks: trozos, images: imagenes }: ParsedPdf): number[] =>
-  Array.from({ length: paginas }, (_, pagina) => {
+const loQueSigueAlUltimoTitulo = ({ pageCount, chunks: trozos, images: imagenes }: ParsedPdf): number[] =>
+  Array.from({ length: pageCount }, (_, pagina) => {
     const suyos = trozos.filter((uno) => uno.pagina === pagina)
     const titulos = suyos.filter(({ texto }) => TITULO.test(texto))
     if (titulos.length === 0) return Number.POSITIVE_INFINITY
@@ -78,7 +78,7 @@ const HISTORIALES = [2, 5, 8, 12, 15, 20, 25, 30, 40, 60, 200]
 
 async function revisar(cambios: Partial<PruebaData>, que: string): Promise<ParsedPdf> {
   const pdf = leerPdf(await composePdf(datos({ firma, ...cambios })))
-  expect(pdf.paginas, que).toBeLessThanOrEqual(2)
+  expect(pdf.pageCount, que).toBeLessThanOrEqual(2)
   for (const hueco of huecosDe(pdf)) expect(hueco, `${que}: empty`).toBeLessThan(1 / 3)
   for (const cuanto of loQueSigueAlUltimoTitulo(pdf)) expect(cuanto, `${que}: a title alone`).toBeGreaterThan(0)
   return pdf
@@ -86,8 +86,8 @@ async function revisar(cambios: Partial<PruebaData>, que: string): Promise<Parse
 
 describe('the pages of a proof', () => {
   it('are filled with a long history and no photo, which shows the signature enlarged', async () => {
-    const { texto, paginas } = await revisar({ fotos: [], historial: historialDe(12) }, 'twelve events')
-    expect(paginas).toBe(2)
+    const { texto, pageCount } = await revisar({ fotos: [], historial: historialDe(12) }, 'twelve events')
+    expect(pageCount).toBe(2)
     expect(texto).toContain('Firma, ampliada')
     for (let i = 1; i <= 12; i++) expect(texto).toContain(`Evento ${i} `)
   })

@@ -3,18 +3,18 @@ import { createDeliveredGuia } from '../archivos/images.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { documentsComercio, useDocuments } from './documents.ts'
 
-const { entorno, withoutWorkers: sinNadie, conPdf } = useDocuments()
+const { environment, withoutWorkers: sinNadie, conPdf } = useDocuments()
 
 describe('POST /verificar/{guia}/comprobar', () => {
   const comprobar = (guia: string, huella: string, ip = '198.51.100.1') =>
-    entorno.request('POST', `/verificar/${guia}/comprobar`, {
+    environment.request('POST', `/verificar/${guia}/comprobar`, {
       cuerpo: { sha256: huella },
       cabeceras: { 'X-Forwarded-For': ip },
     })
 
   it('shows the manifest only to a person who holds the PDF', async () => {
-    const { guia } = await createDeliveredGuia(entorno, documentsComercio)
-    const otra = await createDeliveredGuia(entorno, documentsComercio)
+    const { guia } = await createDeliveredGuia(environment, documentsComercio)
+    const otra = await createDeliveredGuia(environment, documentsComercio)
     const { pdf, manifiesto, fotos } = await conPdf(guia)
     const buena = await comprobar(guia, pdf.sha256)
     expect([buena.status, buena.cuerpo]).toEqual([200, { guia, resultado: 'autentica', manifiesto }])
@@ -48,7 +48,8 @@ describe('POST /verificar/{guia}/comprobar', () => {
     expect(await cuantas(preguntar, 120)).toBe(120)
     const demas = await cuantas(preguntar, 60)
     // The page counts with it.
-    const pagina = () => fetch(`${entorno.url}/verificar/${guia}`, { headers: { 'X-Forwarded-For': '198.51.100.9' } })
+    const pagina = () =>
+      fetch(`${environment.url}/verificar/${guia}`, { headers: { 'X-Forwarded-For': '198.51.100.9' } })
     const vistas = await cuantas(pagina, 60)
     // As many again in each further minute, however slow the machine is.
     expect(demas + vistas).toBeLessThanOrEqual(Math.ceil((performance.now() - inicio) / 500))

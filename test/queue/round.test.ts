@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Rounds, type Timers } from '../../server/data/queue/round.ts'
+import { Rounds, type RoundTimers } from '../../server/data/queue/round.ts'
 
 describe('a round', () => {
   // Faked timers of the whole process would also hold those of the service that the files of a worker share.
@@ -8,7 +8,7 @@ describe('a round', () => {
   beforeEach(() => {
     puestos = []
   })
-  const timers: Timers = {
+  const timers: RoundTimers = {
     setTimeout(hacer, ms) {
       const puesto = { cuando: ahora + ms, perform: hacer }
       puestos.push(puesto)

@@ -3,16 +3,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../durations.ts'
 import { MASTER_KEY } from '../environment.ts'
 import { FULL_RUN_ONLY, hasta } from '../factories.ts'
-import { cookieDe, createMobile, type Movil, signInByMobile } from './phone.ts'
+import { cookieDe, createMobile, type Mobile, signInByMobile } from './phone.ts'
 import { fetchSesion, signInAt, useSesiones } from './sessions.ts'
 
-const { entorno, otroServicio, nuevo } = useSesiones()
+const { environment, otroServicio, nuevo } = useSesiones()
 
 describe('signing in', () => {
   it('opens a session for twelve hours, in a cookie that no page reads', async () => {
     const { repartidor, codigo } = await nuevo()
     const antes = Date.now()
-    const { status, cuerpo, cabeceras } = await signInByMobile(entorno, codigo)
+    const { status, cuerpo, cabeceras } = await signInByMobile(environment, codigo)
     expect([status, cuerpo]).toEqual([
       201,
       { repartidor, nombre: 'Carlos Méndez', vence_en: expect.stringMatching(/Z$/) },
@@ -28,10 +28,10 @@ describe('signing in', () => {
       ),
     ])
     const cookie = cookieDe(cabeceras)
-    const vista = await entorno.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
+    const vista = await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
     expect([vista.status, vista.cuerpo]).toEqual([200, cuerpo])
     // Only its digest is kept.
-    const { rows } = await entorno.db.pool.query('select * from sesion_repartidor')
+    const { rows } = await environment.db.pool.query('select * from sesion_repartidor')
     expect(rows.length).toBeGreaterThan(0)
     expect(JSON.stringify(rows)).not.toContain(cookie.split('=')[1])
   })
@@ -57,15 +57,15 @@ describe('signing in', () => {
   it('takes the code as a thumb types it', async () => {
     const { codigo } = await nuevo()
     const tecleado = ` ${codigo.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')} `
-    expect((await signInByMobile(entorno, tecleado)).status).toBe(201)
+    expect((await signInByMobile(environment, tecleado)).status).toBe(201)
   })
 
   it('says the same of every code that is none', async () => {
     const { repartidor, codigo } = await nuevo()
-    await entorno.operar('POST', `/repartidores/${repartidor}/desactivar`)
+    await environment.operar('POST', `/repartidores/${repartidor}/desactivar`)
     const vistas = []
     for (const malo of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
-      const { status, cuerpo, cabeceras } = await signInByMobile(entorno, malo)
+      const { status, cuerpo, cabeceras } = await signInByMobile(environment, malo)
       const { id_solicitud: _1, ...resto } = cuerpo
       vistas.push(JSON.stringify([status, resto, cabeceras.get('www-authenticate'), cabeceras.getSetCookie()]))
     }
@@ -75,8 +75,8 @@ describe('signing in', () => {
 
   it('makes a token of its own every time, and forgets the phone that came first after ten', async () => {
     const de = await nuevo()
-    const moviles: Movil[] = []
-    for (let i = 0; i < 11; i++) moviles.push(await createMobile(entorno, de))
+    const moviles: Mobile[] = []
+    for (let i = 0; i < 11; i++) moviles.push(await createMobile(environment, de))
     expect(new Set(moviles.map(({ cookie }) => cookie)).size).toBe(11)
     const estados = await Promise.all(moviles.map(async (movil) => (await fetchSesion(movil)).status))
     expect(estados).toEqual([401, ...Array(10).fill(200)])
@@ -93,11 +93,11 @@ describe('signing in', () => {
 })
 
 describe('guessing codes', () => {
-  beforeAll(() => entorno.reset())
+  beforeAll(() => environment.reset())
 
   it('has to wait after thirty in a minute, also with a good one; who is in stays in', async () => {
-    const movil = await createMobile(entorno)
-    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => signInByMobile(entorno, `MALO${i}`)))
+    const movil = await createMobile(environment)
+    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => signInByMobile(environment, `MALO${i}`)))
     const deEspera = respuestas.filter(({ status }) => status === 429)
     expect(deEspera.length).toBeGreaterThan(25)
     expect(deEspera.length + respuestas.filter(({ status }) => status === 401).length).toBe(60)
@@ -105,13 +105,13 @@ describe('guessing codes', () => {
       expect(cuerpo.codigo).toBe('demasiadas_solicitudes')
       expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
     }
-    expect((await signInByMobile(entorno, movil.codigo)).status).toBe(429)
+    expect((await signInByMobile(environment, movil.codigo)).status).toBe(429)
     expect((await fetchSesion(movil)).status).toBe(200)
     // The address that is counted is the connection's: nobody chooses another by a header.
     const cabeceras = { 'X-Forwarded-For': '203.0.113.7' }
-    expect((await signInByMobile(entorno, movil.codigo, { cabeceras })).status).toBe(429)
+    expect((await signInByMobile(environment, movil.codigo, { cabeceras })).status).toBe(429)
     // Then it goes on.
-    await hasta(async () => (await signInByMobile(entorno, movil.codigo)).status === 201)
+    await hasta(async () => (await signInByMobile(environment, movil.codigo)).status === 201)
   })
 
   it('counts all networks of one IPv6 site together, too', async () => {
@@ -179,6 +179,6 @@ describe('guessing codes', () => {
 
   it('is no part of it to sign in with a good code', async () => {
     const { codigo } = await nuevo()
-    for (let i = 0; i < 50; i++) expect((await signInByMobile(entorno, codigo)).status).toBe(201)
+    for (let i = 0; i < 50; i++) expect((await signInByMobile(environment, codigo)).status).toBe(201)
   })
 })

@@ -5,12 +5,12 @@ import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
 import { HORA } from '../durations.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
-import { createMobile, type Movil } from './phone.ts'
+import { createMobile, type Mobile } from './phone.ts'
 
 const entorno = useEnvironment({}, () => ({ COURIER_REACH: 'asignado', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
-let yo: Movil
-let otro: Movil
+let yo: Mobile
+let otro: Mobile
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   yo = await createMobile(entorno)
@@ -27,12 +27,12 @@ const DE_LA_PERSONA = {
   municipio: 'Mixco',
 }
 const nueva = async (mas: object = {}) => (await comercio.api.guias.crear(buildGuia({ ...DE_LA_PERSONA, ...mas }))).guia
-const asignar = (guias: string[], { repartidor }: Movil, fecha?: string) =>
+const asignar = (guias: string[], { repartidor }: Mobile, fecha?: string) =>
   entorno.operar('POST', '/asignaciones', { guias, repartidor, fecha })
 const hoy = () => entorno.clock().toISOString().slice(0, 10)
-const asignadas = async (quien: Movil) => (await quien.request('GET', '/guias')).cuerpo.asignadas
+const asignadas = async (quien: Mobile) => (await quien.request('GET', '/guias')).cuerpo.asignadas
 const SIN_ASIGNAR = [403, 'sin_asignacion', expect.stringContaining('Pida a la central que se la asigne')]
-const negado = async (respuesta: ReturnType<Movil['request']>) => {
+const negado = async (respuesta: ReturnType<Mobile['request']>) => {
   const { status, cuerpo } = await respuesta
   expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual(SIN_ASIGNAR)
 }

@@ -3,14 +3,14 @@ import { hasta } from '../factories.ts'
 import { createMobile } from './phone.ts'
 import { fetchSesion, useSesiones } from './sessions.ts'
 
-const { entorno } = useSesiones()
+const { environment } = useSesiones()
 
 describe('a session', () => {
-  beforeAll(() => entorno.reset())
+  beforeAll(() => environment.reset())
 
   it('ends where the courier says so, on that phone alone', async () => {
-    const movil = await createMobile(entorno)
-    const otro = await createMobile(entorno, movil)
+    const movil = await createMobile(environment)
+    const otro = await createMobile(environment, movil)
     const { status, cuerpo, cabeceras } = await movil.request('DELETE', '/sesion')
     expect([status, cuerpo]).toEqual([204, undefined])
     expect(cabeceras.getSetCookie()).toEqual([

@@ -1,13 +1,13 @@
 // Who sees a guide whole and who finishes it: in each state, for its courier, for another, and when nobody carries it.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
+import { MOTIVOS, STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { createFoto } from '../archivos/images.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
-import { clave, comercio, movil, useDispatch } from './dispatch.ts'
-import { createMobile, type Movil } from './phone.ts'
+import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
+import { createMobile, type Mobile } from './phone.ts'
 
-const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
-type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones
+const { environment, ago: hace, ver, eventos, foto } = useDispatch()
+type Estado = keyof typeof STATE_MACHINE.transiciones
 
 /** What whoever doesn't carry a guide may report of it. */
 const TOMAS: Record<Estado, { nadie: Estado[]; otro: Estado[] }> = {
@@ -33,28 +33,32 @@ const PERSONA = {
   indicaciones: 'Portón verde',
 }
 
-let otro: Movil
+let otro: Mobile
 beforeAll(async () => {
-  otro = await createMobile(entorno)
+  otro = await createMobile(environment)
 })
 
 /** A guide in that state and those hands, however it got there. */
 async function en(estado: Estado, custodio: string | null) {
   const { guia } = await comercio.api.guias.crear(buildGuia({ ...PERSONA, contenido: 'Zapatos' }))
-  await entorno.db.pool.query('update guia set estado = $1, custodio = $2 where guia = $3', [estado, custodio, guia])
+  await environment.db.pool.query('update guia set estado = $1, custodio = $2 where guia = $3', [
+    estado,
+    custodio,
+    guia,
+  ])
   return guia
 }
-const reportar = (quien: Movil, guia: string, estado: Estado) => {
+const reportar = (quien: Mobile, guia: string, estado: Estado) => {
   const [motivo] = Object.keys((MOTIVOS as Record<string, object>)[estado] ?? {})
   return quien.registrar(guia, { estado, ...(motivo ? { motivo } : {}), idempotencia: clave() })
 }
 const custodioDe = async (guia: string) =>
-  (await entorno.db.pool.query('select custodio from guia where guia = $1', [guia])).rows[0].custodio
-const tomar = (quien: Movil, guia: string) => reportar(quien, guia, 'recolectado')
+  (await environment.db.pool.query('select custodio from guia where guia = $1', [guia])).rows[0].custodio
+const tomar = (quien: Mobile, guia: string) => reportar(quien, guia, 'recolectado')
 
 describe.each(ESTADOS)('a guide in %s', (estado) => {
   it.each(['nadie', 'otro'] as const)('is seen and moved as its custody lets, carried by: %s', async (de) => {
-    const yo = await createMobile(entorno)
+    const yo = await createMobile(environment)
     const custodio = de === 'otro' ? otro.repartidor : null
     const guia = await en(estado, custodio)
     const { cuerpo } = await yo.request('GET', `/guias/${guia}`)
@@ -75,7 +79,7 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
     const posibles = TOMAS[estado][de]
     expect(cuerpo.siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
 
-    const negado = async (respuesta: ReturnType<Movil['request']>) => {
+    const negado = async (respuesta: ReturnType<Mobile['request']>) => {
       const { status, cuerpo } = await respuesta
       expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
         403,
@@ -107,8 +111,8 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
   })
 
   it('is seen whole, and moved as the state machine allows, by the courier who carries it', async () => {
-    const guia = await en(estado, movil.repartidor)
-    const posibles = MAQUINA_DE_ESTADOS.transiciones[estado].filter((uno) => uno !== 'cancelado')
+    const guia = await en(estado, mobile.repartidor)
+    const posibles = STATE_MACHINE.transiciones[estado].filter((uno) => uno !== 'cancelado')
     const vista = await ver(guia)
     expect(vista).toMatchObject({ custodia: 'propia', contenido: 'Zapatos', recogida: { nombre: 'Bodega Zona 12' } })
     // To whom it went is nobody's to see once it is over.
@@ -117,13 +121,13 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
     else for (const dato of Object.values(PERSONA)) expect(JSON.stringify(vista)).not.toContain(dato)
     expect((await ver(guia)).siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
     for (const nuevo of posibles) {
-      const otra = await en(estado, movil.repartidor)
+      const otra = await en(estado, mobile.repartidor)
       const { status } =
         nuevo === 'entregado'
-          ? await movil.deliver(otra, { recibido_por, fotos: [await foto(otra)], idempotencia: clave() })
-          : await reportar(movil, otra, nuevo)
+          ? await mobile.deliver(otra, { recibido_por, fotos: [await foto(otra)], idempotencia: clave() })
+          : await reportar(mobile, otra, nuevo)
       expect([nuevo, status]).toEqual([nuevo, 201])
-      expect(await custodioDe(otra)).toBe(movil.repartidor)
+      expect(await custodioDe(otra)).toBe(mobile.repartidor)
     }
   })
 })
@@ -131,26 +135,26 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
 describe('custody', () => {
   it('goes from hand to hand, and each event says into whose', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await tomar(movil, guia)
-    await reportar(movil, guia, 'en_bodega')
+    await tomar(mobile, guia)
+    await reportar(mobile, guia, 'en_bodega')
     await reportar(otro, guia, 'en_ruta')
-    expect((await reportar(movil, guia, 'intento_fallido')).cuerpo.codigo).toBe('sin_custodia')
+    expect((await reportar(mobile, guia, 'intento_fallido')).cuerpo.codigo).toBe('sin_custodia')
     await reportar(otro, guia, 'intento_fallido')
-    await reportar(movil, guia, 'en_ruta')
+    await reportar(mobile, guia, 'en_ruta')
     expect((await eventos(guia)).map(({ custodio }) => custodio)).toEqual([
       null,
-      movil.repartidor,
+      mobile.repartidor,
       null,
       otro.repartidor,
       // The failed attempt, and the decision that it opens.
       null,
       null,
-      movil.repartidor,
+      mobile.repartidor,
     ])
   })
 
   it('is one courier’s when several take a guide at once', async () => {
-    const varios = await Promise.all(Array.from({ length: 4 }, () => createMobile(entorno)))
+    const varios = await Promise.all(Array.from({ length: 4 }, () => createMobile(environment)))
     for (const [desde, toma] of [
       ['aceptado', 'recolectado'],
       ['en_bodega', 'en_ruta'],
@@ -173,12 +177,12 @@ describe('custody', () => {
   })
 
   it('is given by the central, which needs none itself', async () => {
-    const operar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+    const operar = (guia: string, cuerpo: object) => environment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
-    await tomar(movil, guia)
+    await tomar(mobile, guia)
     // The courier stays the same where the central names none: it forces a parcel out that he has with him.
     await operar(guia, { estado: 'en_ruta', forzar: { razon: 'El cliente llamó' } })
-    expect(await custodioDe(guia)).toBe(movil.repartidor)
+    expect(await custodioDe(guia)).toBe(mobile.repartidor)
     await operar(guia, { estado: 'en_bodega' })
     const dada = await operar(guia, {
       estado: 'en_ruta',
@@ -189,8 +193,8 @@ describe('custody', () => {
     // The message to the recipient writes an event too, at any moment.
     const salida = (await eventos(guia)).findLast(({ tipo }) => tipo === 'guia.en_ruta')
     expect(salida).toMatchObject({ custodio: otro.repartidor })
-    const { cuerpo: detalle } = await entorno.operar('GET', `/guias/${guia}`)
-    const { cuerpo: lista } = await entorno.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
+    const { cuerpo: detalle } = await environment.operar('GET', `/guias/${guia}`)
+    const { cuerpo: lista } = await environment.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
     const quien = { repartidor: otro.repartidor, nombre: 'Carlos Méndez' }
     expect([detalle.repartidor, lista.datos[0].repartidor]).toEqual([quien, quien])
     expect((await ver(guia)).custodia).toBe('ajena')
@@ -201,87 +205,87 @@ describe('custody', () => {
     expect(await falta({ estado: 'en_ruta', repartidor: 'rep_NADIE' })).toMatchObject([
       { campo: '/repartidor', codigo: 'valor_no_admitido' },
     ])
-    const inactivo = await createMobile(entorno)
-    await entorno.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
+    const inactivo = await createMobile(environment)
+    await environment.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
     expect(await falta({ estado: 'en_ruta', repartidor: inactivo.repartidor })).toMatchObject([
       { campo: '/repartidor' },
     ])
-    const suya = { estado: 'en_ruta', repartidor: movil.repartidor, idempotencia: clave() }
-    expect((await movil.registrar(guia, suya)).cuerpo.errores).toMatchObject([{ campo: '/repartidor' }])
+    const suya = { estado: 'en_ruta', repartidor: mobile.repartidor, idempotencia: clave() }
+    expect((await mobile.registrar(guia, suya)).cuerpo.errores).toMatchObject([{ campo: '/repartidor' }])
   })
 
   it('follows events without coverage in their order, despite scans in the meantime', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(otro, guia)
     await reportar(otro, guia, 'en_bodega')
-    entorno.advance(60 * 60_000)
+    environment.advance(60 * 60_000)
     // The depot scans the parcel again by mistake, while it is on its way already.
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     const salida = { estado: 'en_ruta', ocurrido_en: hace(30), idempotencia: clave() }
-    expect((await movil.registrar(guia, salida)).cuerpo).toMatchObject({ aplicado: false, estado: 'en_bodega' })
-    expect(await custodioDe(guia)).toBe(movil.repartidor)
+    expect((await mobile.registrar(guia, salida)).cuerpo).toMatchObject({ aplicado: false, estado: 'en_bodega' })
+    expect(await custodioDe(guia)).toBe(mobile.repartidor)
     const entrega = { recibido_por, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: clave() }
-    expect((await movil.deliver(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
+    expect((await mobile.deliver(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
   })
 
   it('is the latest taker’s: not had by telling of something before the guide, or before another took it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const antigua = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
-    entorno.advance(20 * 60_000)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-    expect((await movil.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
+    environment.advance(20 * 60_000)
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    expect((await mobile.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBeNull()
     // Of two who tell late, the later one has it, whoever tells first.
-    const tomo = (quien: Movil, minutos: number) =>
+    const tomo = (quien: Mobile, minutos: number) =>
       quien.registrar(guia, { estado: 'en_ruta', ocurrido_en: hace(minutos), idempotencia: clave() })
     await tomo(otro, 10)
     expect(await custodioDe(guia)).toBe(otro.repartidor)
-    for (const minutos of [15, 11]) expect((await tomo(movil, minutos)).cuerpo.aplicado).toBe(false)
-    expect((await movil.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
+    for (const minutos of [15, 11]) expect((await tomo(mobile, minutos)).cuerpo.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBe(otro.repartidor)
-    await tomo(movil, 5)
-    expect(await custodioDe(guia)).toBe(movil.repartidor)
+    await tomo(mobile, 5)
+    expect(await custodioDe(guia)).toBe(mobile.repartidor)
   })
 
   it('stays with the courier who reported first when two report a taking of the same instant', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    entorno.advance(20 * 60_000)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    environment.advance(20 * 60_000)
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const ocurrido_en = hace(10)
-    for (const quien of [otro, movil])
+    for (const quien of [otro, mobile])
       await quien.registrar(guia, { estado: 'en_ruta', ocurrido_en, idempotencia: clave() })
     expect(await custodioDe(guia)).toBe(otro.repartidor)
   })
 
   it('is not had by telling of it once all is over', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    entorno.advance(20 * 60_000)
+    environment.advance(20 * 60_000)
     await comercio.api.guias.cancelar(guia)
     // The scan is after the guide's creation, so only the guide's end keeps custody from the courier.
     const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
-    expect((await movil.registrar(guia, tarde)).cuerpo).toMatchObject({ aplicado: false, estado: 'cancelado' })
+    expect((await mobile.registrar(guia, tarde)).cuerpo).toMatchObject({ aplicado: false, estado: 'cancelado' })
     expect(await custodioDe(guia)).toBeNull()
   })
 
   it('is not had by telling late of setting out to a place that is not confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await tomar(otro, guia)
-    entorno.advance(20 * 60_000)
+    environment.advance(20 * 60_000)
     await reportar(otro, guia, 'en_bodega')
-    expect((await reportar(movil, guia, 'en_ruta')).cuerpo.codigo).toBe('ubicacion_sin_confirmar')
+    expect((await reportar(mobile, guia, 'en_ruta')).cuerpo.codigo).toBe('ubicacion_sin_confirmar')
     // The late scan is after the other courier's, so only the unconfirmed place keeps custody from this courier.
     const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
-    expect((await movil.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
+    expect((await mobile.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBe(otro.repartidor)
   })
 
   it('answers what comes again as it did, though another carries the guide by then', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await tomar(movil, guia)
+    await tomar(mobile, guia)
     const deje = { estado: 'en_bodega', idempotencia: clave() }
-    const primera = await movil.registrar(guia, deje)
+    const primera = await mobile.registrar(guia, deje)
     await reportar(otro, guia, 'en_ruta')
-    expect(await movil.registrar(guia, deje)).toMatchObject({ status: 200, cuerpo: primera.cuerpo })
+    expect(await mobile.registrar(guia, deje)).toMatchObject({ status: 200, cuerpo: primera.cuerpo })
   })
 })

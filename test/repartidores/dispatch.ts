@@ -2,27 +2,27 @@ import { beforeAll } from 'vitest'
 import { createFoto } from '../archivos/images.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { createMobile, type Movil } from './phone.ts'
+import { createMobile, type Mobile } from './phone.ts'
 
 /** The courier's phone and the merchant of a file's tests. */
-export let movil: Movil
+export let mobile: Mobile
 export let comercio: Comercio
 let claves = 0
 /** What the phone makes up for each action. */
 export const clave = () => `movil-${++claves}`
 
 export function useDispatch() {
-  const entorno = useEnvironment()
+  const environment = useEnvironment()
   beforeAll(async () => {
-    movil = await createMobile(entorno)
-    comercio = await entorno.nuevoComercio()
+    mobile = await createMobile(environment)
+    comercio = await environment.nuevoComercio()
   })
   /** When it happens, for what is told later. */
-  const minutesAgo = (minutes: number) => new Date(entorno.clock().getTime() - minutes * MINUTE_MS).toISOString()
-  const ver = async (guia: string) => (await movil.request('GET', `/guias/${guia}`)).cuerpo
+  const minutesAgo = (minutes: number) => new Date(environment.clock().getTime() - minutes * MINUTE_MS).toISOString()
+  const ver = async (guia: string) => (await mobile.request('GET', `/guias/${guia}`)).cuerpo
   const eventos = async (guia: string) =>
-    (await entorno.db.pool.query('select * from evento where guia = $1 order by secuencia', [guia])).rows
-  const foto = async (guia: string) => (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string
+    (await environment.db.pool.query('select * from evento where guia = $1 order by secuencia', [guia])).rows
+  const foto = async (guia: string) => (await mobile.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string
 
-  return { entorno, ago: minutesAgo, ver, eventos, foto }
+  return { environment, ago: minutesAgo, ver, eventos, foto }
 }

@@ -2,37 +2,37 @@ import { describe, expect, it } from 'vitest'
 import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { buildGuia } from '../factories.ts'
-import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
-const { entorno, ver } = useDispatch()
+const { environment, ver } = useDispatch()
 
 describe('GET /repartidor/v1/guias', () => {
   it('gives a day’s guides at once, in the order asked for, and names what is none', async () => {
-    const otro = await entorno.nuevoComercio('live')
+    const otro = await environment.nuevoComercio('live')
     const guias: string[] = []
     for (let i = 0; i < 6; i++) guias.push((await (i % 2 ? otro : comercio).api.guias.crear(buildGuia())).guia)
     const pedidas = [...guias.toReversed(), guias[0]!.toLowerCase(), 'nada', '000000000000']
-    const { status, cuerpo } = await movil.request('GET', `/guias?guia=${pedidas.join('&guia=')}`)
+    const { status, cuerpo } = await mobile.request('GET', `/guias?guia=${pedidas.join('&guia=')}`)
     expect(status).toBe(200)
     expect(cuerpo.datos.map(({ guia }: { guia: string }) => guia)).toEqual(guias.toReversed())
     expect(cuerpo.datos[0]).toEqual(await ver(guias[5]!))
     // 000000000000 is well formed, and still nobody's.
     expect(cuerpo.desconocidas).toEqual(['nada', '000000000000'])
-    expect((await movil.request('GET', `/guias?guia=${guias[0]}`)).cuerpo.datos).toHaveLength(1)
+    expect((await mobile.request('GET', `/guias?guia=${guias[0]}`)).cuerpo.datos).toHaveLength(1)
   })
 
   it('gives what the courier has with him when he asks for none, the last that changed first', async () => {
-    const yo = await createMobile(entorno)
+    const yo = await createMobile(environment)
     const suyas = async () =>
       (await yo.request('GET', '/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia) as string[]
     expect(await suyas()).toEqual([])
     const [una, otra] = [
-      await createGuiaOnRoute(entorno, comercio, yo.repartidor),
-      await createGuiaOnRoute(entorno, comercio, yo.repartidor),
+      await createGuiaOnRoute(environment, comercio, yo.repartidor),
+      await createGuiaOnRoute(environment, comercio, yo.repartidor),
     ]
-    await createGuiaOnRoute(entorno, comercio, movil.repartidor)
-    await createGuiaOnRoute(entorno, comercio)
+    await createGuiaOnRoute(environment, comercio, mobile.repartidor)
+    await createGuiaOnRoute(environment, comercio)
     expect(await suyas()).toEqual([otra, una])
     const { datos, desconocidas } = (await yo.request('GET', '/guias')).cuerpo
     expect(desconocidas).toEqual([])
@@ -49,21 +49,21 @@ describe('GET /repartidor/v1/guias', () => {
     expect(await suyas()).toEqual([una, otra])
     await yo.registrar(una, { estado: 'en_bodega', idempotencia: clave() })
     expect(await suyas()).toEqual([otra])
-    await entorno.operar('POST', `/guias/${otra}/eventos`, { estado: 'en_devolucion' })
-    await entorno.operar('POST', `/guias/${otra}/eventos`, { estado: 'devuelto' })
+    await environment.operar('POST', `/guias/${otra}/eventos`, { estado: 'en_devolucion' })
+    await environment.operar('POST', `/guias/${otra}/eventos`, { estado: 'devuelto' })
     expect(await suyas()).toEqual([])
   })
 
   it('says what the courier delivered or returned on the company’s day, and nothing of the day before', async () => {
-    const yo = await createMobile(entorno)
+    const yo = await createMobile(environment)
     const hoy = async () => (await yo.request('GET', '/guias')).cuerpo.hoy
     const inicio = (await hoy()).desde
     expect(inicio).toMatch(/T06:00:00\.000Z$/)
-    const restante = entorno.clock().getTime() - Date.parse(inicio)
+    const restante = environment.clock().getTime() - Date.parse(inicio)
     expect(restante >= 0 && restante < 24 * 60 * MINUTE_MS).toBe(true)
     expect((await hoy()).terminadas).toEqual([])
     const guias: string[] = []
-    for (let i = 0; i < 3; i++) guias.push(await createGuiaOnRoute(entorno, comercio, yo.repartidor))
+    for (let i = 0; i < 3; i++) guias.push(await createGuiaOnRoute(environment, comercio, yo.repartidor))
     const [una, otra, tercera] = guias
     await yo.deliver(una!, {
       recibido_por: { nombre: 'x' },
@@ -71,23 +71,23 @@ describe('GET /repartidor/v1/guias', () => {
       idempotencia: clave(),
     })
     for (const estado of ['en_devolucion', 'devuelto'])
-      await entorno.operar('POST', `/guias/${otra}/eventos`, { estado })
+      await environment.operar('POST', `/guias/${otra}/eventos`, { estado })
     await yo.registrar(tercera!, { estado: 'intento_fallido', motivo: 'otro', idempotencia: clave() })
     expect((await hoy()).terminadas).toEqual([otra, una])
     // Of somebody else, and of guides that were asked for, it says nothing.
-    expect((await movil.request('GET', '/guias')).cuerpo.hoy.terminadas).not.toContain(una)
+    expect((await mobile.request('GET', '/guias')).cuerpo.hoy.terminadas).not.toContain(una)
     expect((await yo.request('GET', `/guias?guia=${una}`)).cuerpo.hoy).toBeNull()
-    await entorno.db.pool.query(`update guia set estado_en = $1::timestamptz - interval '1 second' where guia = $2`, [
-      inicio,
-      una,
-    ])
+    await environment.db.pool.query(
+      `update guia set estado_en = $1::timestamptz - interval '1 second' where guia = $2`,
+      [inicio, una],
+    )
     expect((await hoy()).terminadas).toEqual([otra])
   })
 
   it('takes from 1 to 100', async () => {
     const lista = (n: number) => Array.from({ length: n }, (_, i) => `guia=X${i}`).join('&')
-    expect((await movil.request('GET', `/guias?${lista(100)}`)).cuerpo.desconocidas).toHaveLength(100)
+    expect((await mobile.request('GET', `/guias?${lista(100)}`)).cuerpo.desconocidas).toHaveLength(100)
     for (const consulta of ['?guia=', `?${lista(101)}`, `?guia=${'A'.repeat(65)}`, '?guia=A&guia=A'])
-      expect([consulta, (await movil.request('GET', `/guias${consulta}`)).status]).toEqual([consulta, 400])
+      expect([consulta, (await mobile.request('GET', `/guias${consulta}`)).status]).toEqual([consulta, 400])
   })
 })

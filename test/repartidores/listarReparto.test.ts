@@ -5,22 +5,22 @@ import { buildGuia } from '../factories.ts'
 import { clave, comercio, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
-const { entorno } = useDispatch()
+const { environment } = useDispatch()
 
 const repartoDe = async (repartidor: string) => {
-  const { datos } = (await entorno.operar('GET', '/reparto?limite=100')).cuerpo
+  const { datos } = (await environment.operar('GET', '/reparto?limite=100')).cuerpo
   return datos.find((uno: { repartidor: string }) => uno.repartidor === repartidor)
 }
 describe('GET /operaciones/v1/reparto', () => {
   it('counts what each courier carries, and what was finished today', async () => {
-    const yo = await createMobile(entorno)
+    const yo = await createMobile(environment)
     expect(await repartoDe(yo.repartidor)).toMatchObject({ activo: true, lleva: 0, estados: [], terminadas: 0 })
-    const una = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
-    await createGuiaOnRoute(entorno, comercio, yo.repartidor)
-    const vuelve = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
+    const una = await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    await createGuiaOnRoute(environment, comercio, yo.repartidor)
+    const vuelve = await createGuiaOnRoute(environment, comercio, yo.repartidor)
     await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
     for (const estado of ['en_devolucion', 'devuelto'])
-      await entorno.operar('POST', `/guias/${vuelve}/eventos`, { estado })
+      await environment.operar('POST', `/guias/${vuelve}/eventos`, { estado })
     expect(await repartoDe(yo.repartidor)).toMatchObject({
       lleva: 2,
       estados: [
@@ -29,18 +29,18 @@ describe('GET /operaciones/v1/reparto', () => {
       ],
       terminadas: 1,
     })
-    await entorno.operar('POST', `/repartidores/${yo.repartidor}/desactivar`)
+    await environment.operar('POST', `/repartidores/${yo.repartidor}/desactivar`)
     expect(await repartoDe(yo.repartidor)).toMatchObject({ activo: false, lleva: 2 })
   })
 
   it('counts what is assigned to a courier and not carried yet', async () => {
-    const yo = await createMobile(entorno)
+    const yo = await createMobile(environment)
     const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
     const [una, tomada, cancelada, deDespues] = [await nueva(), await nueva(), await nueva(), await nueva()]
     const asignar = (guias: string[], fecha?: string) =>
-      entorno.operar('POST', '/asignaciones', { guias, repartidor: yo.repartidor, fecha })
+      environment.operar('POST', '/asignaciones', { guias, repartidor: yo.repartidor, fecha })
     await asignar([una, tomada, cancelada])
-    await asignar([deDespues], new Date(entorno.clock().getTime() + 72 * HORA).toISOString().slice(0, 10))
+    await asignar([deDespues], new Date(environment.clock().getTime() + 72 * HORA).toISOString().slice(0, 10))
     expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 3 })
     await yo.registrar(tomada, { estado: 'recolectado', idempotencia: clave() })
     await comercio.api.guias.cancelar(cancelada)
@@ -48,7 +48,7 @@ describe('GET /operaciones/v1/reparto', () => {
     // A parcel that the courier brought back waits for the courier again.
     await yo.registrar(tomada, { estado: 'en_bodega', idempotencia: clave() })
     expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 2 })
-    const { datos, asignadas } = (await entorno.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
+    const { datos, asignadas } = (await environment.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
     expect(datos).toEqual([])
     const codigos = asignadas.map(({ guia }: { guia: string }) => guia)
     expect([codigos.slice(0, 2).sort(), codigos[2]]).toEqual([[una, tomada].sort(), deDespues])
@@ -56,10 +56,10 @@ describe('GET /operaciones/v1/reparto', () => {
   })
 
   it('is read in pages, the newest courier first', async () => {
-    const [viejo, nuevo] = [await createMobile(entorno), await createMobile(entorno)]
-    const primera = (await entorno.operar('GET', '/reparto?limite=1')).cuerpo
+    const [viejo, nuevo] = [await createMobile(environment), await createMobile(environment)]
+    const primera = (await environment.operar('GET', '/reparto?limite=1')).cuerpo
     expect(primera.datos[0].repartidor).toBe(nuevo.repartidor)
-    const segunda = await entorno.operar('GET', `/reparto?limite=1&cursor=${primera.cursor_siguiente}`)
+    const segunda = await environment.operar('GET', `/reparto?limite=1&cursor=${primera.cursor_siguiente}`)
     expect(segunda.cuerpo.datos[0].repartidor).toBe(viejo.repartidor)
   })
 })

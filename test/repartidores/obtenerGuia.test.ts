@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generated/contract/vocabulary.ts'
+import { MOTIVOS, STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { createGuiaOnRoute } from '../archivos/images.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../factories.ts'
-import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 
-const { entorno, ver } = useDispatch()
+const { environment, ver } = useDispatch()
 
 describe('GET /repartidor/v1/guias/{guia}', () => {
   it('says what a courier needs, and nothing else', async () => {
@@ -16,9 +16,9 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
         contenido: 'Zapatos',
       }),
     )
-    await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
+    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const antes = Date.now()
-    const { status, cuerpo, cabeceras } = await movil.request('GET', `/guias/${guia}`)
+    const { status, cuerpo, cabeceras } = await mobile.request('GET', `/guias/${guia}`)
     const despues = Date.now()
     expect(status).toBe(200)
     expect(cuerpo).toEqual({
@@ -60,10 +60,10 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   })
 
   it('offers in each state what the contract’s machine does, but not what is the merchant’s', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
-    const { transiciones } = MAQUINA_DE_ESTADOS
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
+    const { transiciones } = STATE_MACHINE
     for (const estado of Object.keys(transiciones) as (keyof typeof transiciones)[]) {
-      await entorno.db.pool.query('update guia set estado = $1 where guia = $2', [estado, guia])
+      await environment.db.pool.query('update guia set estado = $1 where guia = $2', [estado, guia])
       const { siguientes } = await ver(guia)
       expect(siguientes).toEqual(
         transiciones[estado]
@@ -80,7 +80,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
 
   it('tells the place once it is confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
-    await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
+    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const sin = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
     expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...sin })
     await comercio.api.guias.confirmarUbicacion(guia, {
@@ -98,12 +98,12 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   })
 
   it('is of every merchant and mode, read as it is typed, and 404 for what names none', async () => {
-    const deVerdad = await entorno.nuevoComercio('live')
+    const deVerdad = await environment.nuevoComercio('live')
     const { guia } = await deVerdad.api.guias.crear(buildGuia())
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
     expect(await ver(encodeURIComponent(tecleada))).toMatchObject({ guia, modo: 'live' })
     for (const otra of ['000000000000', 'nada', `${guia}0`]) {
-      const { status, cuerpo } = await movil.request('GET', `/guias/${otra}`)
+      const { status, cuerpo } = await mobile.request('GET', `/guias/${otra}`)
       expect([otra, status, cuerpo.codigo]).toEqual([otra, 404, 'guia_desconocida'])
     }
   })

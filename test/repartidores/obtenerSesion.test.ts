@@ -3,31 +3,31 @@ import { buildGuia } from '../factories.ts'
 import { createMobile } from './phone.ts'
 import { useSesiones } from './sessions.ts'
 
-const { entorno } = useSesiones()
+const { environment } = useSesiones()
 
 describe('a session', () => {
-  beforeAll(() => entorno.reset())
+  beforeAll(() => environment.reset())
 
   it('is the only thing that counts here, and counts nowhere else', async () => {
-    const movil = await createMobile(entorno)
-    const comercio = await entorno.nuevoComercio()
+    const movil = await createMobile(environment)
+    const comercio = await environment.nuevoComercio()
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    for (const llave of [comercio.llave, entorno.llaveDeOperacion]) {
-      const conLlave = await entorno.request('GET', `/repartidor/v1/guias/${guia}`, { llave })
+    for (const llave of [comercio.llave, environment.llaveDeOperacion]) {
+      const conLlave = await environment.request('GET', `/repartidor/v1/guias/${guia}`, { llave })
       expect([conLlave.status, conLlave.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
       expect(conLlave.cabeceras.get('www-authenticate')).toBe('Cookie realm="repartidor"')
     }
     const [, token = ''] = movil.cookie.split('=')
     for (const ruta of [`/api/v1/guias/${guia}`, `/operaciones/v1/guias/${guia}`, '/operaciones/v1/repartidores']) {
-      const conCookie = await entorno.request('GET', ruta, { cabeceras: { Cookie: movil.cookie } })
+      const conCookie = await environment.request('GET', ruta, { cabeceras: { Cookie: movil.cookie } })
       expect([ruta, conCookie.cuerpo.codigo]).toEqual([ruta, 'no_autenticado'])
-      expect((await entorno.request('GET', ruta, { llave: token })).cuerpo.codigo).toBe('no_autenticado')
-      expect((await entorno.request('GET', ruta, { llave: movil.codigo })).cuerpo.codigo).toBe('no_autenticado')
+      expect((await environment.request('GET', ruta, { llave: token })).cuerpo.codigo).toBe('no_autenticado')
+      expect((await environment.request('GET', ruta, { llave: movil.codigo })).cuerpo.codigo).toBe('no_autenticado')
     }
   })
 
   it('is none when the cookie is odd', async () => {
-    const movil = await createMobile(entorno)
+    const movil = await createMobile(environment)
     const nombre = 'guias_repartidor'
     for (const Cookie of [
       '',
@@ -42,10 +42,10 @@ describe('a session', () => {
       `${movil.cookie}; ${movil.cookie}`,
       `${nombre}=${'A'.repeat(43)}; ${movil.cookie}`,
     ]) {
-      const { status, cuerpo } = await entorno.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })
+      const { status, cuerpo } = await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })
       expect([Cookie.slice(0, 40), status, cuerpo.codigo]).toEqual([Cookie.slice(0, 40), 401, 'sesion_invalida'])
     }
     const entreOtras = { Cookie: `a=1; ${movil.cookie};b=2` }
-    expect((await entorno.request('GET', '/repartidor/v1/sesion', { cabeceras: entreOtras })).status).toBe(200)
+    expect((await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: entreOtras })).status).toBe(200)
   })
 })

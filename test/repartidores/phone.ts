@@ -3,7 +3,7 @@ import type { TestEnvironment } from '../environment.ts'
 type RequestOptions = NonNullable<Parameters<TestEnvironment['request']>[2]>
 
 /** A courier's phone: it is signed in, and its page calls from the service's own address. */
-export interface Movil {
+export interface Mobile {
   /** rep_… */
   repartidor: string
   codigo: string
@@ -20,30 +20,30 @@ export interface Movil {
 }
 
 /** What its page sends to sign in. */
-export const signInByMobile = (entorno: TestEnvironment, codigo: string, opciones: RequestOptions = {}) =>
-  entorno.request('POST', '/repartidor/v1/sesion', {
+export const signInByMobile = (environment: TestEnvironment, codigo: string, opciones: RequestOptions = {}) =>
+  environment.request('POST', '/repartidor/v1/sesion', {
     cuerpo: { codigo },
     ...opciones,
-    cabeceras: { Origin: entorno.url, ...opciones.cabeceras },
+    cabeceras: { Origin: environment.url, ...opciones.cabeceras },
   })
 
 /** From `Set-Cookie` to what a browser sends back. */
 export const cookieDe = (cabeceras: Headers) => (cabeceras.getSetCookie()[0] ?? '').split(';')[0]!
 
 export async function createMobile(
-  entorno: TestEnvironment,
+  environment: TestEnvironment,
   de?: { repartidor: string; codigo: string },
-): Promise<Movil> {
+): Promise<Mobile> {
   const { repartidor, codigo } =
-    de ?? (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
-  const sesion = await signInByMobile(entorno, codigo)
+    de ?? (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+  const sesion = await signInByMobile(environment, codigo)
   if (sesion.status !== 201) throw new Error(`signing in was answered ${sesion.status}`)
   const cookie = cookieDe(sesion.cabeceras)
-  const pedir: Movil['request'] = (metodo, ruta, cuerpo, opciones = {}) =>
-    entorno.request(metodo, `/repartidor/v1${ruta}`, {
+  const pedir: Mobile['request'] = (metodo, ruta, cuerpo, opciones = {}) =>
+    environment.request(metodo, `/repartidor/v1${ruta}`, {
       cuerpo,
       ...opciones,
-      cabeceras: { Cookie: cookie, Origin: entorno.url, ...opciones.cabeceras },
+      cabeceras: { Cookie: cookie, Origin: environment.url, ...opciones.cabeceras },
     })
   return {
     repartidor,
@@ -61,6 +61,6 @@ export async function createMobile(
 }
 
 /** Makes couriers, as operators do. */
-export const useRepartidorSignUps = (entorno: TestEnvironment) => ({
-  create: (cuerpo: object = { nombre: 'Carlos Méndez' }) => entorno.operar('POST', '/repartidores', cuerpo),
+export const useRepartidorSignUps = (environment: TestEnvironment) => ({
+  create: (cuerpo: object = { nombre: 'Carlos Méndez' }) => environment.operar('POST', '/repartidores', cuerpo),
 })

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
-import { createMobile, type Movil } from './phone.ts'
+import { createMobile, type Mobile } from './phone.ts'
 
 const entorno = useEnvironment({}, () => ({ COURIER_REACH: 'cualquiera' }))
 let comercio: Comercio
-let yo: Movil
-let otro: Movil
+let yo: Mobile
+let otro: Mobile
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   yo = await createMobile(entorno)

@@ -3,19 +3,19 @@ import { createFirma, createFoto, createGuiaOnRoute } from '../archivos/images.t
 import { MINUTE_MS } from '../durations.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { leerPdf } from '../pruebasEntrega/readPdf.ts'
-import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
-const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
+const { environment, ago: hace, ver, eventos, foto } = useDispatch()
 
 describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   const recibido_por = { nombre: 'María López', relacion: 'familiar' }
 
   it('delivers with photo, signature and place, in the courier’s name', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
-    const subida = await movil.upload(guia, 'foto', await createFoto())
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
+    const subida = await mobile.upload(guia, 'foto', await createFoto())
     expect([subida.status, subida.cuerpo.tipo]).toEqual([201, 'foto'])
-    const firma = await movil.upload(guia, 'firma', await createFirma())
+    const firma = await mobile.upload(guia, 'firma', await createFirma())
     const entrega = {
       recibido_por,
       fotos: [subida.cuerpo.archivo],
@@ -25,35 +25,35 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       precision_m: 8,
       idempotencia: clave(),
     }
-    const { status, cuerpo } = await movil.deliver(guia, entrega)
+    const { status, cuerpo } = await mobile.deliver(guia, entrega)
     expect([status, cuerpo]).toMatchObject([
       201,
       { estado: 'entregado', aplicado: true, distancia_m: expect.any(Number) },
     ])
-    const repetida = await movil.deliver(guia, entrega)
+    const repetida = await mobile.deliver(guia, entrega)
     expect([repetida.status, repetida.cabeceras.get('idempotent-replayed'), repetida.cuerpo]).toEqual([
       200,
       'true',
       cuerpo,
     ])
     expect(await ver(guia)).toMatchObject({ estado: 'entregado', siguientes: [] })
-    expect((await eventos(guia)).at(-1)).toMatchObject({ autor: movil.repartidor })
-    const { rows } = await entorno.db.pool.query('select distinct autor from archivo where archivo = any($1)', [
+    expect((await eventos(guia)).at(-1)).toMatchObject({ autor: mobile.repartidor })
+    const { rows } = await environment.db.pool.query('select distinct autor from archivo where archivo = any($1)', [
       [...entrega.fotos, entrega.firma],
     ])
-    expect(rows).toEqual([{ autor: movil.repartidor }])
-    const prueba = await entorno.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
+    expect(rows).toEqual([{ autor: mobile.repartidor }])
+    const prueba = await environment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
     expect(prueba.cuerpo).toMatchObject({ recibido_por, fotos: [{ archivo: entrega.fotos[0] }] })
   })
 
   it('counts with its own time when it was made without coverage', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     const fotos = [await foto(guia)]
-    entorno.advance(60 * MINUTE_MS)
+    environment.advance(60 * MINUTE_MS)
     // Meanwhile somebody scanned the parcel at the depot.
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     const ocurrido_en = hace(20)
-    const { status, cuerpo } = await movil.deliver(guia, { recibido_por, fotos, ocurrido_en, idempotencia: clave() })
+    const { status, cuerpo } = await mobile.deliver(guia, { recibido_por, fotos, ocurrido_en, idempotencia: clave() })
     expect([status, cuerpo]).toMatchObject([
       201,
       { estado: 'entregado', estado_anterior: 'en_bodega', ocurrido_en, tardio: true, aplicado: true },
@@ -61,30 +61,30 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   })
 
   it('is not applied once the guide is over, nor without its files or its key', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     const fotos = [await foto(guia)]
-    const ajena = await foto(await createGuiaOnRoute(entorno, comercio, movil.repartidor))
-    const mal = await movil.deliver(guia, { recibido_por, fotos: [ajena], idempotencia: clave() })
+    const ajena = await foto(await createGuiaOnRoute(environment, comercio, mobile.repartidor))
+    const mal = await mobile.deliver(guia, { recibido_por, fotos: [ajena], idempotencia: clave() })
     expect([mal.status, mal.cuerpo.errores]).toMatchObject([
       422,
       [{ campo: '/fotos/0', mensaje: expect.stringContaining(`POST /repartidor/v1/guias/${guia}/archivos`) }],
     ])
-    expect((await movil.deliver(guia, { recibido_por, fotos })).cuerpo.errores).toMatchObject([
+    expect((await mobile.deliver(guia, { recibido_por, fotos })).cuerpo.errores).toMatchObject([
       { campo: '/idempotencia' },
     ])
     for (const estado of ['en_devolucion', 'devuelto'])
-      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
-    const tarde = await movil.deliver(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: clave() })
+      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+    const tarde = await mobile.deliver(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: clave() })
     expect([tarde.status, tarde.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
   })
 
   it('is proved with the courier’s own files; operators may use his', async () => {
-    const otro = await createMobile(entorno)
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const otro = await createMobile(environment)
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     const ajena = await foto(guia)
-    const firma = (await movil.upload(guia, 'firma', await createFirma())).cuerpo.archivo
+    const firma = (await mobile.upload(guia, 'firma', await createFirma())).cuerpo.archivo
     // Handed over on the way, with what the first courier had photographed.
-    await movil.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
+    await mobile.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
     await otro.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
     const suya = (await otro.upload(guia, 'foto', await createFoto())).cuerpo.archivo
     const fallas = async (cuerpo: object) =>
@@ -99,14 +99,14 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     ])
     expect(await eventos(guia)).toHaveLength(6)
     const deCentral = { recibido_por, fotos: [suya, ajena], firma }
-    expect((await entorno.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
+    expect((await environment.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
   })
 
   it('names the courier, and how far off he was told to be: in the event, the proof, its PDF and its manifest, and to operators', async () => {
-    const quien = { repartidor: movil.repartidor, nombre: 'Carlos Méndez' }
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const quien = { repartidor: mobile.repartidor, nombre: 'Carlos Méndez' }
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     const lejos = { lat: 14.73, lng: -90.64417, precision_m: 9, distancia_avisada_m: 1_236 }
-    const { cuerpo } = await movil.deliver(guia, {
+    const { cuerpo } = await mobile.deliver(guia, {
       recibido_por,
       fotos: [await foto(guia)],
       ...lejos,
@@ -126,36 +126,36 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect([manifiesto.posicion.distancia_m, manifiesto.posicion.distancia_avisada_m]).toEqual([1_235, 1_236])
     expect(prueba.distancia_avisada_m).toBe(1_236)
     const { texto } = leerPdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
-    expect(texto).toContain(`Carlos Méndez · ${movil.repartidor}`)
+    expect(texto).toContain(`Carlos Méndez · ${mobile.repartidor}`)
     expect(texto).toContain('tras un aviso')
-    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toEqual(quien)
-    const { datos } = (await entorno.operar('GET', '/guias?estado=entregado')).cuerpo
+    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toEqual(quien)
+    const { datos } = (await environment.operar('GET', '/guias?estado=entregado')).cuerpo
     expect(datos.find((una: { guia: string }) => una.guia === guia).repartidor).toEqual(quien)
   })
 
   it('is one delivery when it comes twenty times at once', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     const entrega = { recibido_por, fotos: [await foto(guia)], idempotencia: clave() }
-    const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.deliver(guia, entrega)))
+    const vistas = await Promise.all(Array.from({ length: 20 }, () => mobile.deliver(guia, entrega)))
     expect(vistas.filter(({ status }) => status === 201)).toHaveLength(1)
     expect([...new Set(vistas.map(({ status }) => status))].sort()).toEqual([200, 201])
-    const { rows } = await entorno.db.pool.query(
+    const { rows } = await environment.db.pool.query(
       `select (select count(*) from evento where guia = $1 and estado = 'entregado')::int eventos,
         (select count(*) from prueba_entrega where guia_id = (select id from guia where guia = $1))::int pruebas`,
       [guia],
     )
     expect(rows).toEqual([{ eventos: 1, pruebas: 1 }])
-    const otra = await movil.deliver(guia, { ...entrega, recibido_por: { nombre: 'Otra persona' } })
+    const otra = await mobile.deliver(guia, { ...entrega, recibido_por: { nombre: 'Otra persona' } })
     expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
   })
 
   it('has one winner against any concurrent change of the guide', async () => {
     for (let vez = 0; vez < 12; vez++) {
-      const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+      const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
       const fotos = [await foto(guia)]
       const [entrega, otro] = await Promise.all([
-        movil.deliver(guia, { recibido_por, fotos, idempotencia: clave() }),
-        entorno.operar('POST', `/guias/${guia}/eventos`, { estado: vez % 2 ? 'extraviado' : 'en_devolucion' }),
+        mobile.deliver(guia, { recibido_por, fotos, idempotencia: clave() }),
+        environment.operar('POST', `/guias/${guia}/eventos`, { estado: vez % 2 ? 'extraviado' : 'en_devolucion' }),
       ])
       const fin = (await ver(guia)).estado
       const ganoLaEntrega = entrega.status === 201
@@ -170,8 +170,8 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     for (let vez = 0; vez < 12; vez++) {
       const { guia } = await comercio.api.guias.crear(buildGuia())
       const [recogida, cancelacion] = await Promise.all([
-        movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() }),
-        entorno.request('POST', `/api/v1/guias/${guia}/cancelar`, { llave: comercio.llave }),
+        mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() }),
+        environment.request('POST', `/api/v1/guias/${guia}/cancelar`, { llave: comercio.llave }),
       ])
       expect([recogida.status, cancelacion.status].sort()).toEqual([expect.any(Number), 409])
       expect((await ver(guia)).estado).toBe(recogida.status === 201 ? 'recolectado' : 'cancelado')

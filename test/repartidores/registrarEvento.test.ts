@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
-import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 
-const { entorno, ago: hace, ver, eventos } = useDispatch()
+const { environment, ago: hace, ver, eventos } = useDispatch()
 
 describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   it('registers in the courier’s name what happened, when it happened', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    await movil.registrar(guia, { estado: 'recolectado', ocurrido_en: hace(0), idempotencia: clave() })
+    await mobile.registrar(guia, { estado: 'recolectado', ocurrido_en: hace(0), idempotencia: clave() })
     const cuando = hace(-1)
-    const { status, cuerpo } = await movil.registrar(guia, {
+    const { status, cuerpo } = await mobile.registrar(guia, {
       estado: 'en_ruta',
       ocurrido_en: cuando,
       lat: 14.7,
@@ -17,7 +17,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
       idempotencia: clave(),
     })
     expect([status, cuerpo]).toMatchObject([201, { estado: 'en_ruta', ocurrido_en: cuando, aplicado: true }])
-    const fallido = await movil.registrar(guia, {
+    const fallido = await mobile.registrar(guia, {
       estado: 'intento_fallido',
       motivo: 'destinatario_ausente',
       ocurrido_en: hace(-2),
@@ -26,17 +26,17 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     expect(fallido.cuerpo).toMatchObject({ numero_intento: 1, requiere_accion: false })
     expect(await ver(guia)).toMatchObject({ estado: 'intento_fallido', intentos: 1, secuencia: 5 })
     const autores = (await eventos(guia)).map(({ autor }) => autor)
-    expect(autores).toEqual([null, ...Array(4).fill(movil.repartidor)])
+    expect(autores).toEqual([null, ...Array(4).fill(mobile.repartidor)])
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('intento_fallido')
     const [intento] = (await comercio.api.guias.intentos(guia)).datos
-    expect(intento!.repartidor).toEqual({ repartidor: movil.repartidor, nombre: 'Carlos Méndez' })
+    expect(intento!.repartidor).toEqual({ repartidor: mobile.repartidor, nombre: 'Carlos Méndez' })
   })
 
   it('does not do what is not a courier’s', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
-    await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
+    await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const faltas = async (cuerpo: object) => {
-      const respuesta = await movil.registrar(guia, { idempotencia: clave(), ...cuerpo })
+      const respuesta = await mobile.registrar(guia, { idempotencia: clave(), ...cuerpo })
       expect(respuesta.status).toBe(422)
       return respuesta.cuerpo.errores
     }
@@ -46,19 +46,19 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     ])
     expect(await faltas({ estado: 'en_devolucion', motivo: 'robo' })).toMatchObject([{ campo: '/motivo' }])
     expect(await faltas({ estado: 'en_bodega', autor: 'rep_000000000000' })).toMatchObject([{ codigo: 'desconocido' }])
-    const sinClave = await movil.registrar(guia, { estado: 'en_bodega' })
+    const sinClave = await mobile.registrar(guia, { estado: 'en_bodega' })
     expect(sinClave.cuerpo.errores).toMatchObject([{ campo: '/idempotencia', codigo: 'requerido' }])
-    const sinLugar = await movil.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
+    const sinLugar = await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
     expect([sinLugar.status, sinLugar.cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
     expect(sinLugar.cuerpo.mensaje).toContain('central')
-    const cancelada = await movil.registrar(guia, { estado: 'cancelado', idempotencia: clave() })
+    const cancelada = await mobile.registrar(guia, { estado: 'cancelado', idempotencia: clave() })
     expect([cancelada.status, cancelada.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
     expect(await ver(guia)).toMatchObject({ estado: 'recolectado' })
   })
 
   it('tells a wrong clock so that the phone can show it', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const { status, cuerpo } = await movil.registrar(guia, {
+    const { status, cuerpo } = await mobile.registrar(guia, {
       estado: 'recolectado',
       ocurrido_en: hace(-6),
       idempotencia: clave(),
@@ -78,8 +78,8 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   it('notes down what comes late, and moves nothing back', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_transito'])
-      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
-    const { status, cuerpo } = await movil.registrar(guia, {
+      await environment.operar('POST', `/guias/${guia}/eventos`, { estado })
+    const { status, cuerpo } = await mobile.registrar(guia, {
       estado: 'en_bodega',
       ocurrido_en: hace(30),
       idempotencia: clave(),
@@ -95,16 +95,16 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const idempotencia = clave()
     const accion = { estado: 'recolectado', ocurrido_en: hace(0), idempotencia }
-    const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.registrar(guia, accion)))
+    const vistas = await Promise.all(Array.from({ length: 20 }, () => mobile.registrar(guia, accion)))
     expect(vistas.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
-    const repetida = await movil.registrar(guia, accion)
+    const repetida = await mobile.registrar(guia, accion)
     expect([repetida.status, repetida.cabeceras.get('idempotent-replayed')]).toEqual([200, 'true'])
     for (const { cuerpo } of vistas) expect(cuerpo).toEqual(repetida.cuerpo)
     expect(await eventos(guia)).toHaveLength(2)
     // Also once the guide has gone on.
-    await movil.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
-    expect((await movil.registrar(guia, accion)).cuerpo).toEqual(repetida.cuerpo)
-    const otra = await movil.registrar(guia, { ...accion, estado: 'en_bodega' })
+    await mobile.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
+    expect((await mobile.registrar(guia, accion)).cuerpo).toEqual(repetida.cuerpo)
+    const otra = await mobile.registrar(guia, { ...accion, estado: 'en_bodega' })
     expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect(await eventos(guia)).toHaveLength(3)
   })

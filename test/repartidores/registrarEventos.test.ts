@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { registrarEventosDeReparto } from '../../server/domain/repartidores/registrarEventos.ts'
 import { checkDigit } from '../../server/platform/codes/guideCode.ts'
 import { buildGuia, buildGuiaWithoutDestino } from '../factories.ts'
-import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
-const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
+const { environment, ago: hace, ver, eventos, foto } = useDispatch()
 
-const registrarVarios = (unos: readonly unknown[], de = movil) => de.request('POST', '/eventos', { eventos: unos })
-const resultadosDe = async (unos: readonly unknown[], de = movil) => {
+const registrarVarios = (unos: readonly unknown[], de = mobile) => de.request('POST', '/eventos', { eventos: unos })
+const resultadosDe = async (unos: readonly unknown[], de = mobile) => {
   const { status, cuerpo } = await registrarVarios(unos, de)
   expect(status).toBe(200)
   return cuerpo.resultados
@@ -34,7 +34,7 @@ describe('POST /repartidor/v1/eventos', () => {
       })
     for (const guia of guias.slice(0, 2)) {
       expect(await ver(guia)).toMatchObject({ estado: 'recolectado', custodia: 'propia' })
-      expect((await eventos(guia)).at(-1)).toMatchObject({ autor: movil.repartidor, custodio: movil.repartidor })
+      expect((await eventos(guia)).at(-1)).toMatchObject({ autor: mobile.repartidor, custodio: mobile.repartidor })
     }
   })
 
@@ -42,17 +42,17 @@ describe('POST /repartidor/v1/eventos', () => {
     const [one, other] = await nuevas(2)
     const absent = { tipo: null, motivo: null, descripcion: null, fotos: null, lat: null, lng: null }
     expect(await resultadosDe([recoger(one!, absent)])).toMatchObject([{ ok: true }])
-    expect(await movil.registrar(other!, recoger(other!, absent).evento)).toMatchObject({ status: 201 })
+    expect(await mobile.registrar(other!, recoger(other!, absent).evento)).toMatchObject({ status: 201 })
   })
 
   it('gives each event that fails the error of the single operation, and registers the others', async () => {
     const [buena, otra, conIntento] = await nuevas(3)
     const [sinLugar] = await nuevas(1, buildGuiaWithoutDestino)
-    const ajena = await createMobile(entorno)
+    const ajena = await createMobile(environment)
     await ajena.registrar(otra!, { estado: 'recolectado', idempotencia: clave() })
     for (const guia of [sinLugar!, conIntento!])
-      await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
-    await movil.registrar(conIntento!, { estado: 'en_ruta', idempotencia: clave() })
+      await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
+    await mobile.registrar(conIntento!, { estado: 'en_ruta', idempotencia: clave() })
     const malos = [
       { guia: sinLugar, evento: { estado: 'en_ruta', idempotencia: clave() } },
       { guia: otra, evento: { estado: 'en_bodega', idempotencia: clave() } },
@@ -67,7 +67,7 @@ describe('POST /repartidor/v1/eventos', () => {
     ]
     for (const malo of malos) {
       const [de, entrada] = await resultadosDe([malo, recoger((await nuevas(1))[0]!)])
-      const solo = await movil.registrar(malo.guia!, malo.evento)
+      const solo = await mobile.registrar(malo.guia!, malo.evento)
       expect(de).toMatchObject({ indice: 0, ok: false })
       expect({ ...de.error, id_solicitud: '' }).toEqual({ ...solo.cuerpo, id_solicitud: '' })
       expect(entrada).toMatchObject({ indice: 1, ok: true })
@@ -82,7 +82,7 @@ describe('POST /repartidor/v1/eventos', () => {
 
   it('tells an unknown member of the request as a warning, and registers the events', async () => {
     const [una, otra] = await nuevas(2)
-    const { status, cuerpo } = await movil.request('POST', '/eventos', {
+    const { status, cuerpo } = await mobile.request('POST', '/eventos', {
       eventos: [recoger(una!)],
       evento: recoger(otra!),
     })
@@ -100,7 +100,7 @@ describe('POST /repartidor/v1/eventos', () => {
 
   it('hides the event of another courier from a courier without the parcel, and repeats the courier’s own event', async () => {
     const [guia] = await nuevas(1)
-    const otro = await createMobile(entorno)
+    const otro = await createMobile(environment)
     await resultadosDe([recoger(guia!)])
     const salida = { guia: guia!, evento: { estado: 'en_ruta', ocurrido_en: hace(0), idempotencia: clave() } }
     const [registrada] = await resultadosDe([salida])
@@ -109,7 +109,7 @@ describe('POST /repartidor/v1/eventos', () => {
       const [ajena] = await resultadosDe([{ guia: guia!, evento }], otro)
       expect(ajena).toMatchObject({ ok: false, error: { codigo: 'sin_custodia' } })
     }
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     await otro.registrar(guia!, { estado: 'en_ruta', idempotencia: clave() })
     expect(await resultadosDe([salida])).toMatchObject([{ ok: true, repetido: true, evento: registrada.evento }])
   })
@@ -124,7 +124,7 @@ describe('POST /repartidor/v1/eventos', () => {
       expect(await eventos(guia)).toHaveLength(2)
     }
     // The single operation knows the same keys.
-    const solo = await movil.registrar(guias[0]!, unos[0]!.evento)
+    const solo = await mobile.registrar(guias[0]!, unos[0]!.evento)
     expect([solo.status, solo.cuerpo]).toEqual([200, todas[0]![0].evento])
     const [otra] = await resultadosDe([{ ...unos[0], evento: { ...unos[0]!.evento, estado: 'en_bodega' } }])
     expect(otra.error.codigo).toBe('idempotencia_en_conflicto')
@@ -140,7 +140,7 @@ describe('POST /repartidor/v1/eventos', () => {
 
   it('takes the photos of a failed attempt', async () => {
     const [guia] = await nuevas(1)
-    for (const estado of ['recolectado', 'en_ruta']) await movil.registrar(guia!, { estado, idempotencia: clave() })
+    for (const estado of ['recolectado', 'en_ruta']) await mobile.registrar(guia!, { estado, idempotencia: clave() })
     const fotos = [await foto(guia!)]
     const evento = { estado: 'intento_fallido', motivo: 'sin_respuesta', fotos, idempotencia: clave() }
     expect(await resultadosDe([{ guia, evento }])).toMatchObject([{ ok: true, evento: { numero_intento: 1 } }])
@@ -155,7 +155,7 @@ describe('POST /repartidor/v1/eventos', () => {
   })
 
   it('counts codes that name no guide, and then refuses', async () => {
-    const curioso = await createMobile(entorno)
+    const curioso = await createMobile(environment)
     const desconocida = (i: number) => ({
       guia: `no-existe-${i}`,
       evento: { estado: 'en_ruta', idempotencia: clave() },

@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { buildGuia } from '../factories.ts'
-import { createMobile, type Movil, signInByMobile } from './phone.ts'
+import { createMobile, type Mobile, signInByMobile } from './phone.ts'
 import { fetchSesion, useSesiones } from './sessions.ts'
 
-const { entorno } = useSesiones()
+const { environment } = useSesiones()
 
 describe('a request from a page of another site', () => {
   const operaciones = readOperations(readDocument()).filter(({ path: ruta }) => ruta.startsWith('/repartidor/'))
   const queCambian = operaciones.filter(({ method: metodo }) => metodo !== 'get')
-  let movil: Movil
+  let movil: Mobile
   let guia: string
   beforeAll(async () => {
-    await entorno.reset()
-    movil = await createMobile(entorno)
-    guia = (await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())).guia
+    await environment.reset()
+    movil = await createMobile(environment)
+    guia = (await (await environment.nuevoComercio()).api.guias.crear(buildGuia())).guia
   })
 
   /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
@@ -43,9 +43,9 @@ describe('a request from a page of another site', () => {
 
   it.each(queCambian.map((operacion) => [operacion.id, operacion] as const))('%s: 403', async (_id, operacion) => {
     const ruta = operacion.path.replace('{guia}', guia) + (operacion.streamed ? '?tipo=foto' : '')
-    for (const cabeceras of malas(entorno.url)) {
+    for (const cabeceras of malas(environment.url)) {
       const [tipo] = operacion.tipos
-      const { status, cuerpo } = await entorno.request(operacion.method.toUpperCase(), ruta, {
+      const { status, cuerpo } = await environment.request(operacion.method.toUpperCase(), ruta, {
         cabeceras: { Cookie: movil.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...cabeceras },
         ...(tipo ? { raw: JSON.stringify({ codigo: movil.codigo }) } : {}),
       })
@@ -55,13 +55,13 @@ describe('a request from a page of another site', () => {
   })
 
   it('opens no session in somebody else’s name, and changes nothing', async () => {
-    const antes = (await entorno.db.pool.query('select from sesion_repartidor')).rowCount
-    const { status, cabeceras } = await signInByMobile(entorno, movil.codigo, {
+    const antes = (await environment.db.pool.query('select from sesion_repartidor')).rowCount
+    const { status, cabeceras } = await signInByMobile(environment, movil.codigo, {
       cabeceras: { Origin: 'https://malo.ejemplo' },
     })
     expect([status, cabeceras.getSetCookie()]).toEqual([403, []])
-    expect((await entorno.db.pool.query('select from sesion_repartidor')).rowCount).toBe(antes)
-    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.secuencia).toBe(1)
+    expect((await environment.db.pool.query('select from sesion_repartidor')).rowCount).toBe(antes)
+    expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.secuencia).toBe(1)
   })
 
   it('cannot be the type that a form sends, nor be read where it may only read', async () => {
@@ -80,16 +80,16 @@ describe('a request from a page of another site', () => {
   })
 
   it('is told from our own pages, however these are reached', async () => {
-    const puerto = new URL(entorno.url).port
+    const puerto = new URL(environment.url).port
     const nota = (n: number) => ({ tipo: 'guia.nota', descripcion: 'x', idempotencia: `propia-${n}` })
     await movil.registrar(guia, { estado: 'recolectado', idempotencia: 'propia' })
     const propias: Record<string, string>[] = [
-      { Origin: entorno.url },
-      { Origin: entorno.url, 'Sec-Fetch-Site': 'same-origin' },
+      { Origin: environment.url },
+      { Origin: environment.url, 'Sec-Fetch-Site': 'same-origin' },
       { 'Sec-Fetch-Site': 'same-origin' },
     ]
     for (const [n, cabeceras] of propias.entries()) {
-      const { status } = await entorno.request('POST', `/repartidor/v1/guias/${guia}/eventos`, {
+      const { status } = await environment.request('POST', `/repartidor/v1/guias/${guia}/eventos`, {
         cuerpo: nota(n),
         cabeceras: { Cookie: movil.cookie, ...cabeceras },
       })

@@ -5,19 +5,19 @@ import { buildGuia, hasta } from '../factories.ts'
 import { cookieDe, createMobile, signInByMobile } from './phone.ts'
 import { fetchSesion, useSesiones } from './sessions.ts'
 
-const { entorno, otroServicio, nuevo } = useSesiones()
+const { environment, otroServicio, nuevo } = useSesiones()
 
 describe('a session', () => {
-  beforeAll(() => entorno.reset())
+  beforeAll(() => environment.reset())
 
   it.each(['codigo', 'desactivar'])('ends everywhere after %s', async (que) => {
-    const movil = await createMobile(entorno)
-    const servicios = [entorno.url, (await otroServicio()).url]
+    const movil = await createMobile(environment)
+    const servicios = [environment.url, (await otroServicio()).url]
     const vale = async (url: string) =>
       (await fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie: movil.cookie } })).status === 200
     // It is in use all the while, so that it has just been looked up when it ends.
     for (const url of servicios) expect(await vale(url)).toBe(true)
-    expect((await entorno.operar('POST', `/repartidores/${movil.repartidor}/${que}`)).status).toBeLessThan(300)
+    expect((await environment.operar('POST', `/repartidores/${movil.repartidor}/${que}`)).status).toBeLessThan(300)
     for (const url of servicios) await hasta(async () => !(await vale(url)))
   })
 
@@ -27,46 +27,47 @@ describe('a session', () => {
       Array.from({ length: 6 }, async () => {
         const { repartidor, codigo } = await nuevo()
         const [sesion] = await Promise.all([
-          signInByMobile(entorno, codigo),
-          entorno.operar('POST', `/repartidores/${repartidor}/codigo`),
+          signInByMobile(environment, codigo),
+          environment.operar('POST', `/repartidores/${repartidor}/codigo`),
         ])
         return cookieDe(sesion.cabeceras)
       }),
     )
     for (const Cookie of nacidas)
       await hasta(
-        async () => (await entorno.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401,
+        async () =>
+          (await environment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401,
       )
   })
 
   it('is over after twelve hours, and then swept', async () => {
-    const movil = await createMobile(entorno)
-    const cuantas = async () => (await entorno.db.pool.query('select from sesion_repartidor')).rowCount!
-    entorno.advance(11 * HORA)
+    const movil = await createMobile(environment)
+    const cuantas = async () => (await environment.db.pool.query('select from sesion_repartidor')).rowCount!
+    environment.advance(11 * HORA)
     expect((await fetchSesion(movil)).status).toBe(200)
-    await purgeRepartidorSesiones(entorno)
+    await purgeRepartidorSesiones(environment)
     expect(await cuantas()).toBeGreaterThan(0)
-    entorno.advance(HORA)
+    environment.advance(HORA)
     expect((await fetchSesion(movil)).cuerpo.codigo).toBe('sesion_invalida')
-    await purgeRepartidorSesiones(entorno)
+    await purgeRepartidorSesiones(environment)
     expect(await cuantas()).toBe(0)
   })
 })
 
 describe('the log', () => {
   it('names the courier, and holds neither code nor cookie nor anything of a recipient', async () => {
-    await entorno.reset()
-    const movil = await createMobile(entorno)
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(
+    await environment.reset()
+    const movil = await createMobile(environment)
+    const { guia } = await (await environment.nuevoComercio()).api.guias.crear(
       buildGuia({ destinatario: 'Zacarías Único' }),
     )
     await movil.request('GET', `/guias/${guia}`)
     await movil.request('GET', `/guias?guia=${guia}`)
     await movil.registrar(guia, { estado: 'recolectado', lat: 14.123456, lng: -90.654321, idempotencia: 'a' })
     await movil.request('DELETE', '/sesion')
-    await signInByMobile(entorno, 'CODIGOMALO')
-    await hasta(async () => entorno.log.some((linea) => /"abrirSesion".*"status":401/.test(linea)))
-    const log = entorno.log.join('\n')
+    await signInByMobile(environment, 'CODIGOMALO')
+    await hasta(async () => environment.log.some((linea) => /"abrirSesion".*"status":401/.test(linea)))
+    const log = environment.log.join('\n')
     expect(log).toContain(`"repartidor":"${movil.repartidor}"`)
     const [, token = 'x'] = movil.cookie.split('=')
     const secretos = [movil.codigo, movil.codigo.replace('-', ''), token, 'CODIGOMALO', 'guias_repartidor=']

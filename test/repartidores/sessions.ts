@@ -5,7 +5,7 @@ import { type Service, type ServiceOverrides, startService } from '../../server/
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { findFreePort } from '../ports.ts'
 import { createWitness } from '../witness.ts'
-import type { Movil } from './phone.ts'
+import type { Mobile } from './phone.ts'
 
 /** Signing in at a service that isn't the environment's own, or with headers of its own. */
 export async function signInAt(url: string, codigo: unknown, cabeceras: Record<string, string>) {
@@ -16,33 +16,33 @@ export async function signInAt(url: string, codigo: unknown, cabeceras: Record<s
   })
   return { status: respuesta.status, cabeceras: respuesta.headers, cuerpo: JSON.parse(await respuesta.text()) }
 }
-export const fetchSesion = (movil: Movil) => movil.request('GET', '/sesion')
+export const fetchSesion = (mobile: Mobile) => mobile.request('GET', '/sesion')
 
 export function useSesiones() {
-  const entorno = useEnvironment()
+  const environment = useEnvironment()
   const otherServices: Service[] = []
-  const quejas: Error[] = []
-  const testigo = createWitness(inject('carpeta'), (error) => quejas.push(error))
+  const contractErrors: Error[] = []
+  const witness = createWitness(inject('runFolder'), (error) => contractErrors.push(error))
   afterAll(async () => {
     await Promise.all(otherServices.map((otro) => otro.stop()))
-    expect(quejas).toEqual([])
+    expect(contractErrors).toEqual([])
   })
   /** Another process over the same database, with other settings. */
-  async function otroServicio(env: Record<string, string> = {}, sustitutos: ServiceOverrides = {}) {
-    const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
+  async function otroServicio(env: Record<string, string> = {}, overrides: ServiceOverrides = {}) {
+    const base = { DATABASE_URL: environment.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: environment.dataDir }
     const PORT = `${await findFreePort()}`
     const config = readConfig({ ...base, MESSAGING: 'buzon', PORT, WORKERS: '0', ...env }, process.cwd())
     otherServices.push(
       await startService(config, createLog('silent'), undefined, {
-        clock: entorno.clock,
-        witness: testigo,
+        clock: environment.clock,
+        witness,
         farewellMs: 0,
-        ...sustitutos,
+        ...overrides,
       }),
     )
     return { url: `http://127.0.0.1:${PORT}` }
   }
-  const nuevo = async () => (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+  const nuevo = async () => (await environment.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
 
-  return { entorno, otroServicio, nuevo }
+  return { environment, otroServicio, nuevo }
 }

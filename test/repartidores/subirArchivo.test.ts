@@ -1,25 +1,25 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
-import { clave, comercio, movil, useDispatch } from './dispatch.ts'
+import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 
-const { entorno, foto } = useDispatch()
+const { environment, foto } = useDispatch()
 
 describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
   it('takes only pictures, of guides that exist; again is another copy', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
-    expect((await movil.upload('000000000000', 'foto', await createFoto())).cuerpo.codigo).toBe('guia_desconocida')
-    const mala = await movil.upload(guia, 'foto', Buffer.from('<svg onload="alert(1)"/>'))
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
+    expect((await mobile.upload('000000000000', 'foto', await createFoto())).cuerpo.codigo).toBe('guia_desconocida')
+    const mala = await mobile.upload(guia, 'foto', Buffer.from('<svg onload="alert(1)"/>'))
     expect([mala.status, mala.cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
     const [una, otra] = [await foto(guia), await foto(guia)]
     expect(una).not.toBe(otra)
   })
 
   it('keeps when a photo was taken, as its phone says, unless the picture itself says so', async () => {
-    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(environment, comercio, mobile.repartidor)
     const subir = async (hora: string, foto: Uint8Array) =>
       (
-        await movil.request('POST', `/guias/${guia}/archivos?tipo=foto&capturado_en=${hora}`, undefined, {
+        await mobile.request('POST', `/guias/${guia}/archivos?tipo=foto&capturado_en=${hora}`, undefined, {
           raw: new Uint8Array(foto),
           cabeceras: { 'Content-Type': 'image/jpeg' },
         })
@@ -44,7 +44,7 @@ describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
         que === 'eventos'
           ? { estado: 'recolectado', idempotencia: clave() }
           : { recibido_por: { nombre: 'x' }, fotos: ['arch_0000000000000000'], idempotencia: clave() }
-      const { status } = await movil.request('POST', `/guias/000000000000/${que}`, cuerpo)
+      const { status } = await mobile.request('POST', `/guias/000000000000/${que}`, cuerpo)
       expect([que, status]).toEqual([que, 404])
     }
   })

@@ -1,7 +1,7 @@
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../random.ts'
 import { createFleet, prepareEndpoints } from './fleet.ts'
-import { conArnes, esperar } from './harness.ts'
+import { esperar, withHarness } from './harness.ts'
 import { closeLedger } from './ledger.ts'
 import { type MerchantLoad, startLoads } from './load.ts'
 import { randomBetween, type Scenario } from './scenario.ts'
@@ -9,27 +9,27 @@ import { randomBetween, type Scenario } from './scenario.ts'
 // Faults of processes, of the database and of the queue under load.
 
 /** From now until the service takes something again, in seconds. */
-async function vuelta(load: MerchantLoad): Promise<number> {
+async function measureRecoverySeconds(load: MerchantLoad): Promise<number> {
   const desde = Date.now()
   await esperar(async () => load.ultima > desde, 30_000, 10)
   return (Date.now() - desde) / 1000
 }
 
-const mayor = (numeros: readonly number[]) => Math.max(0, ...numeros).toFixed(1)
+const formatMax = (numbers: readonly number[]) => Math.max(0, ...numbers).toFixed(1)
 
-export const apiDeath: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const apis = [await arnes.api(), await arnes.api()]
-    const workers = [await arnes.worker()]
-    await prepareEndpoints(arnes, apis[0]!)
-    const flota = createFleet(apis, workers, arnes)
-    const load = startLoads(arnes, { apis: () => apis })
+export const apiDeath: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const apis = [await harness.api(), await harness.api()]
+    const workers = [await harness.worker()]
+    await prepareEndpoints(harness, apis[0]!)
+    const fleet = createFleet(apis, workers, harness)
+    const load = startLoads(harness, { apis: () => apis })
     // On until what is to be tried has happened, which is a matter of chance.
-    const faltan = (i: number) => i < veces || (load.repetidas === 0 && i < 10 * veces)
-    for (let i = 0; faltan(i); i++) {
-      await dormir(randomBetween(200, 600))
+    const mustRepeat = (i: number) => i < times || (load.repetidas === 0 && i < 10 * times)
+    for (let i = 0; mustRepeat(i); i++) {
+      await sleep(randomBetween(200, 600))
       // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
-      await arnes.conCliente(async (cliente) => {
+      await harness.conCliente(async (cliente) => {
         const quien = `guias pid=${apis[0]!.pid}`
         await cliente.query('begin')
         await cliente.query('lock table guia in exclusive mode')
@@ -44,23 +44,23 @@ export const apiDeath: Scenario['correr'] = ({ times: veces }) =>
           3_000,
           10,
         )
-        const reemplazo = flota.reemplazarApi('SIGKILL')
-        await dormir(50)
+        const replacement = fleet.replaceApi('SIGKILL')
+        await sleep(50)
         // Every second time the statement dies with its process; else it is committed and nobody hears of it.
         if (i % 2 === 0)
           await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
             quien,
           ])
         await cliente.query('commit')
-        await reemplazo
+        await replacement
       })
     }
     const danado = Date.now()
-    await dormir(500)
+    await sleep(500)
     await load.stop()
-    const resultado = await closeLedger(arnes, {
-      escenario: 'API muerta antes y después del commit',
-      probado: `${veces} SIGKILL`,
+    const resultado = await closeLedger(harness, {
+      scenario: 'API muerta antes y después del commit',
+      trial: `${times} SIGKILL`,
       load,
       danado,
       notas: [`${load.repetidas} repeated creations found their guide`],
@@ -69,184 +69,190 @@ export const apiDeath: Scenario['correr'] = ({ times: veces }) =>
     return resultado
   })
 
-export const postgresRestart: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const apis = [await arnes.api()]
-    await arnes.worker()
-    await prepareEndpoints(arnes, apis[0]!)
-    const load = startLoads(arnes, { apis: () => apis })
-    const vueltas: number[] = []
-    for (let i = 0; i < veces; i++) {
-      await dormir(randomBetween(700, 1_500))
-      await arnes.reiniciarPostgres(i % 2 === 0 ? 'immediate' : 'fast')
-      vueltas.push(await vuelta(load))
+export const postgresRestart: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const apis = [await harness.api()]
+    await harness.worker()
+    await prepareEndpoints(harness, apis[0]!)
+    const load = startLoads(harness, { apis: () => apis })
+    const recoveryTimes: number[] = []
+    for (let i = 0; i < times; i++) {
+      await sleep(randomBetween(700, 1_500))
+      await harness.restartPostgres(i % 2 === 0 ? 'immediate' : 'fast')
+      recoveryTimes.push(await measureRecoverySeconds(load))
     }
     const danado = Date.now()
-    await dormir(500)
+    await sleep(500)
     await load.stop()
-    const resultado = await closeLedger(arnes, {
-      escenario: 'PostgreSQL reiniciado',
-      probado: `${veces} reinicios`,
+    const resultado = await closeLedger(harness, {
+      scenario: 'PostgreSQL reiniciado',
+      trial: `${times} reinicios`,
       load,
       danado,
-      repeticiones: veces,
-      notas: [`the API was back ${mayor(vueltas)} s after PostgreSQL at the latest`],
+      allowedRepeats: times,
+      notas: [`the API was back ${formatMax(recoveryTimes)} s after PostgreSQL at the latest`],
     })
-    if (Math.max(...vueltas) > 10) resultado.fallas.push(`the API took ${mayor(vueltas)} s to come back`)
+    if (Math.max(...recoveryTimes) > 10)
+      resultado.fallas.push(`the API took ${formatMax(recoveryTimes)} s to come back`)
     return resultado
   })
 
-export const cutConnections: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const apis = [await arnes.api()]
-    await arnes.worker()
-    await prepareEndpoints(arnes, apis[0]!)
-    const load = startLoads(arnes, { apis: () => apis })
-    let cortadas = 0
-    for (let i = 0; i < veces; i++) {
-      await dormir(randomBetween(300, 900))
-      cortadas += await arnes.cutConnections()
+export const cutConnections: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const apis = [await harness.api()]
+    await harness.worker()
+    await prepareEndpoints(harness, apis[0]!)
+    const load = startLoads(harness, { apis: () => apis })
+    let cutCount = 0
+    for (let i = 0; i < times; i++) {
+      await sleep(randomBetween(300, 900))
+      cutCount += await harness.cutConnections()
     }
     const danado = Date.now()
-    await dormir(500)
+    await sleep(500)
     await load.stop()
-    return closeLedger(arnes, {
-      escenario: 'conexiones cortadas',
-      probado: `${veces} veces todas, ${cortadas} sesiones`,
+    return closeLedger(harness, {
+      scenario: 'conexiones cortadas',
+      trial: `${times} veces todas, ${cutCount} sesiones`,
       load,
       danado,
-      repeticiones: veces,
+      allowedRepeats: times,
     })
   })
 
-export const unansweredCommit: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const apis = [await arnes.api()]
-    const intermediario = await arnes.intermediario()
-    await arnes.worker({ databaseUrl: intermediario.databaseUrl })
-    await prepareEndpoints(arnes, apis[0]!)
-    const load = startLoads(arnes, { apis: () => apis })
-    for (let i = 1; i <= veces; i++) {
-      await dormir(randomBetween(200, 500))
-      intermediario.perder(1)
-      await esperar(async () => intermediario.lostCount() >= i, 10_000, 10)
+export const unansweredCommit: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const apis = [await harness.api()]
+    const databaseProxy = await harness.openDatabaseProxy()
+    await harness.worker({ databaseUrl: databaseProxy.databaseUrl })
+    await prepareEndpoints(harness, apis[0]!)
+    const load = startLoads(harness, { apis: () => apis })
+    for (let i = 1; i <= times; i++) {
+      await sleep(randomBetween(200, 500))
+      databaseProxy.loseCommits(1)
+      await esperar(async () => databaseProxy.lostCount() >= i, 10_000, 10)
     }
     const danado = Date.now()
-    await dormir(500)
+    await sleep(500)
     await load.stop()
-    const resultado = await closeLedger(arnes, {
-      escenario: 'commit del saldo sin respuesta',
-      probado: `${intermediario.lostCount()} commits`,
+    const resultado = await closeLedger(harness, {
+      scenario: 'commit del saldo sin respuesta',
+      trial: `${databaseProxy.lostCount()} commits`,
       load,
       danado,
     })
-    if (intermediario.lostCount() < veces) resultado.fallas.push(`only ${intermediario.lostCount()} commits came by`)
+    if (databaseProxy.lostCount() < times) resultado.fallas.push(`only ${databaseProxy.lostCount()} commits came by`)
     return resultado
   })
 
-export const orderlyStop: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const apis = [await arnes.api()]
-    const workers = [await arnes.worker(), await arnes.worker()]
-    await prepareEndpoints(arnes, apis[0]!)
+export const orderlyStop: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const apis = [await harness.api()]
+    const workers = [await harness.worker(), await harness.worker()]
+    await prepareEndpoints(harness, apis[0]!)
     // Now and then one that is long under way when its worker is told to stop.
-    arnes.receptor.handle = async () => {
-      await dormir(Math.random() < 0.005 ? 3_000 : randomBetween(0, 60))
+    harness.receptor.handle = async () => {
+      await sleep(Math.random() < 0.005 ? 3_000 : randomBetween(0, 60))
       return 204
     }
-    const flota = createFleet(apis, workers, arnes)
-    const load = startLoads(arnes, { apis: () => apis, rate: 25 })
-    const salidas: number[] = []
-    for (let i = 0; i < veces; i++) {
-      await dormir(randomBetween(300, 900))
-      salidas.push(await flota.reemplazarWorker('SIGTERM'))
+    const fleet = createFleet(apis, workers, harness)
+    const load = startLoads(harness, { apis: () => apis, rate: 25 })
+    const exitTimes: number[] = []
+    for (let i = 0; i < times; i++) {
+      await sleep(randomBetween(300, 900))
+      exitTimes.push(await fleet.replaceWorker('SIGTERM'))
     }
     const danado = Date.now()
     await load.stop()
-    return closeLedger(arnes, {
-      escenario: 'SIGTERM y relevo de workers',
-      probado: `${veces} SIGTERM`,
+    return closeLedger(harness, {
+      scenario: 'SIGTERM y relevo de workers',
+      trial: `${times} SIGTERM`,
       load,
       danado,
       recuperacion: 30,
-      notas: [`the slowest exit took ${mayor(salidas)} s`],
+      notas: [`the slowest exit took ${formatMax(exitTimes)} s`],
     })
   })
 
-export const chaos: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
-    const azar = createRandom(semilla)
-    const [api, ...otherProcesses] = await Promise.all([arnes.api(), arnes.api(), arnes.worker(), arnes.worker()])
+export const chaos: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
+    const random = createRandom(seed)
+    const [api, ...otherProcesses] = await Promise.all([
+      harness.api(),
+      harness.api(),
+      harness.worker(),
+      harness.worker(),
+    ])
     const apis = [api, otherProcesses[0]!]
     const workers = otherProcesses.slice(1)
-    await prepareEndpoints(arnes, api)
-    const flota = createFleet(apis, workers, arnes)
-    const danos: Record<string, () => Promise<unknown>> = {
-      'kill worker': () => flota.reemplazarWorker('SIGKILL'),
-      'kill API': () => flota.reemplazarApi('SIGKILL'),
-      'TERM worker': () => flota.reemplazarWorker('SIGTERM'),
-      'TERM API': () => flota.reemplazarApi('SIGTERM'),
-      'PostgreSQL immediate': () => arnes.reiniciarPostgres('immediate'),
-      'PostgreSQL fast': () => arnes.reiniciarPostgres('fast'),
-      conexiones: () => arnes.cutConnections(),
-      cola: () => arnes.conCliente((cliente) => cliente.query('delete from pgboss.job')),
+    await prepareEndpoints(harness, api)
+    const fleet = createFleet(apis, workers, harness)
+    const faults: Record<string, () => Promise<unknown>> = {
+      'kill worker': () => fleet.replaceWorker('SIGKILL'),
+      'kill API': () => fleet.replaceApi('SIGKILL'),
+      'TERM worker': () => fleet.replaceWorker('SIGTERM'),
+      'TERM API': () => fleet.replaceApi('SIGTERM'),
+      'PostgreSQL immediate': () => harness.restartPostgres('immediate'),
+      'PostgreSQL fast': () => harness.restartPostgres('fast'),
+      connections: () => harness.cutConnections(),
+      cola: () => harness.conCliente((cliente) => cliente.query('delete from pgboss.job')),
     }
-    const load = startLoads(arnes, { apis: () => apis })
-    const hechos: string[] = []
-    const nombres = Object.keys(danos)
-    while (hechos.length < veces) {
+    const load = startLoads(harness, { apis: () => apis })
+    const doneFaults: string[] = []
+    const nombres = Object.keys(faults)
+    while (doneFaults.length < times) {
       // Each kind once before any comes again.
-      if (nombres.length === 0) nombres.push(...Object.keys(danos))
-      const [nombre] = nombres.splice(Math.floor(azar() * nombres.length), 1)
-      await dormir(randomBetween(200, 1_200, azar))
-      await danos[nombre!]!()
-      hechos.push(nombre!)
+      if (nombres.length === 0) nombres.push(...Object.keys(faults))
+      const [nombre] = nombres.splice(Math.floor(random() * nombres.length), 1)
+      await sleep(randomBetween(200, 1_200, random))
+      await faults[nombre!]!()
+      doneFaults.push(nombre!)
     }
     const danado = Date.now()
-    await dormir(500)
+    await sleep(500)
     await load.stop()
-    return closeLedger(arnes, {
-      escenario: 'de todo al azar, 2 API y 2 workers',
-      probado: `${veces} daños`,
+    return closeLedger(harness, {
+      scenario: 'de todo al azar, 2 API y 2 workers',
+      trial: `${times} daños`,
       load,
       danado,
       timeout: 90_000,
-      repeticiones: veces,
-      notas: [`SEMILLA=${semilla}`, hechos.join(', ')],
+      allowedRepeats: times,
+      notas: [`SEED=${seed}`, doneFaults.join(', ')],
     })
   })
 
-export const lostQueue: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const apis = [await arnes.api()]
-    await arnes.worker()
-    await prepareEndpoints(arnes, apis[0]!)
+export const lostQueue: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const apis = [await harness.api()]
+    await harness.worker()
+    await prepareEndpoints(harness, apis[0]!)
     // Slow enough that there is something under way.
-    arnes.receptor.handle = async () => {
-      await dormir(randomBetween(50, 250))
+    harness.receptor.handle = async () => {
+      await sleep(randomBetween(50, 250))
       return 204
     }
     // An endpoint gets four at a time: about 25 a second.
-    const load = startLoads(arnes, { apis: () => apis, rate: 10 })
-    let perdidos = 0
-    for (let i = 0; i < veces; i++) {
-      await dormir(randomBetween(200, 600))
+    const load = startLoads(harness, { apis: () => apis, rate: 10 })
+    let lostJobs = 0
+    for (let i = 0; i < times; i++) {
+      await sleep(randomBetween(200, 600))
       await esperar(
-        async () => (await arnes.db.pool.query(`select from pgboss.job where name = 'arriendos' limit 1`)).rowCount,
+        async () => (await harness.db.pool.query(`select from pgboss.job where name = 'arriendos' limit 1`)).rowCount,
         2_000,
         5,
       )
-      perdidos += (await arnes.db.pool.query('delete from pgboss.job')).rowCount ?? 0
+      lostJobs += (await harness.db.pool.query('delete from pgboss.job')).rowCount ?? 0
     }
     const danado = Date.now()
     await load.stop()
-    return closeLedger(arnes, {
-      escenario: 'cola borrada',
-      probado: `${veces} veces, ${perdidos} trabajos`,
+    return closeLedger(harness, {
+      scenario: 'cola borrada',
+      trial: `${times} veces, ${lostJobs} trabajos`,
       load,
       danado,
       recuperacion: 30,
-      repeticiones: veces,
+      allowedRepeats: times,
     })
   })

@@ -1,5 +1,5 @@
-import { setTimeout as dormir } from 'node:timers/promises'
-import { type Arnes, conArnes, esperar } from './harness.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { esperar, type Harness, withHarness } from './harness.ts'
 import { closeLedger } from './ledger.ts'
 import { createAcknowledgedLote } from './load.ts'
 import type { ScenarioProcess } from './processes.ts'
@@ -10,60 +10,62 @@ import { handleSlowly, randomBetween, type Scenario } from './scenario.ts'
 /** Longest that a killed worker's claims hold its deliveries back, in seconds. */
 const RECUPERACION = 60
 
-export const deathAfterAnswer: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const { receptor } = arnes
-    const api = await arnes.api()
-    await arnes.registrar(api, '/todo')
+export const deathAfterAnswer: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const { receptor } = harness
+    const api = await harness.api()
+    await harness.registrar(api, '/todo')
     const guias = new Map<string, string>()
-    const victimas = new Map<string, number>()
-    for (let i = 0; i < veces; i++) {
-      const worker = await arnes.worker()
+    const victims = new Map<string, number>()
+    for (let i = 0; i < times; i++) {
+      const worker = await harness.worker()
       // Few: a dead worker's lease holds its endpoint's deliveries back until it lapses.
       const killAt = Math.floor(randomBetween(1, 4))
-      let nuevas = 0
-      const muerto = new Promise<void>((resolve) => {
+      let arrivalCount = 0
+      const untilKilled = new Promise<void>((resolve) => {
         receptor.afterAnswer = (ruta, id, arrivalNumber) => {
-          if (arrivalNumber > 1 || ++nuevas !== killAt) return
-          worker.matar('SIGKILL')
-          victimas.set(`${ruta} ${id}`, Date.now())
+          if (arrivalNumber > 1 || ++arrivalCount !== killAt) return
+          worker.kill('SIGKILL')
+          victims.set(`${ruta} ${id}`, Date.now())
           resolve()
         }
       })
-      await createAcknowledgedLote(arnes, api, 3, guias)
-      if (!(await Promise.race([muerto.then(() => true), dormir(60_000)])))
-        arnes.quejas.push(`kill ${i + 1}: ${killAt} deliveries didn't arrive within 60 s`)
+      await createAcknowledgedLote(harness, api, 3, guias)
+      if (!(await Promise.race([untilKilled.then(() => true), sleep(60_000)])))
+        harness.complaints.push(`kill ${i + 1}: ${killAt} deliveries didn't arrive within 60 s`)
       receptor.afterAnswer = () => {}
-      worker.matar('SIGKILL')
+      worker.kill('SIGKILL')
       await worker.fin
     }
     const danado = Date.now()
-    await arnes.worker()
-    const resultado = await closeLedger(arnes, {
-      escenario: 'worker muerto tras el 2xx',
-      probado: `${veces} SIGKILL`,
-      load: { guias, canceladas: new Set(), fallas: [], respuestas: new Map() },
+    await harness.worker()
+    const resultado = await closeLedger(harness, {
+      scenario: 'worker muerto tras el 2xx',
+      trial: `${times} SIGKILL`,
+      load: { guias, cancelledGuias: new Set(), fallas: [], statusCounts: new Map() },
       danado,
       // One that came again may be under way at the next kill, too.
-      repeticiones: veces,
+      allowedRepeats: times,
     })
     // The ones that stood between answer and settling came again, soon after their worker's death.
-    const tardanzas = [...victimas].map(([clave, muerte]) => {
-      const segunda = receptor.receptions.get(clave)?.[1]
-      return segunda ? (segunda.en - muerte) / 1000 : undefined
+    const delays = [...victims].map(([clave, killedAt]) => {
+      const secondReception = receptor.receptions.get(clave)?.[1]
+      return secondReception ? (secondReception.en - killedAt) / 1000 : undefined
     })
-    const repetidas = tardanzas.filter((tardanza) => tardanza !== undefined)
-    const lenta = Math.max(0, ...repetidas)
-    if (lenta > RECUPERACION) resultado.fallas.push(`resumed ${lenta.toFixed(1)} s after the kill`)
-    resultado.notas.push(`${repetidas.length} of ${veces} victims came again, the last after ${lenta.toFixed(1)} s`)
-    resultado.recuperado = lenta
+    const repetidas = delays.filter((delay) => delay !== undefined)
+    const slowestSeconds = Math.max(0, ...repetidas)
+    if (slowestSeconds > RECUPERACION) resultado.fallas.push(`resumed ${slowestSeconds.toFixed(1)} s after the kill`)
+    resultado.notas.push(
+      `${repetidas.length} of ${times} victims came again, the last after ${slowestSeconds.toFixed(1)} s`,
+    )
+    resultado.recoverySeconds = slowestSeconds
     return resultado
   })
 
-const RUTAS = ['/todo-1', '/todo-2', '/todo-3', '/todo-4']
+const PATHS = ['/todo-1', '/todo-2', '/todo-3', '/todo-4']
 
 /** What the receiver answered with success and the database doesn't know, once nobody can settle any of it any more. */
-async function readUnsettled({ db, receptor }: Arnes, { pid }: ScenarioProcess): Promise<string[]> {
+async function readUnsettled({ db, receptor }: Harness, { pid }: ScenarioProcess): Promise<string[]> {
   const sesiones = async () =>
     (await db.pool.query('select from pg_stat_activity where application_name like $1', [`guias%pid=${pid}`])).rowCount
   await esperar(async () => (await sesiones()) === 0, 10_000, 10)
@@ -77,51 +79,52 @@ async function readUnsettled({ db, receptor }: Arnes, { pid }: ScenarioProcess):
 }
 
 /** In the midst of its work, at any instant: what comes twice was answered and unsettled at a kill, once for each kill. */
-export const deathUnderLoad: Scenario['correr'] = ({ times: veces }) =>
-  conArnes(async (arnes) => {
-    const { receptor } = arnes
+export const deathUnderLoad: Scenario['run'] = ({ times }) =>
+  withHarness(async (harness) => {
+    const { receptor } = harness
     receptor.handle = handleSlowly
-    const api = await arnes.api()
-    for (const ruta of RUTAS) await arnes.registrar(api, ruta)
+    const api = await harness.api()
+    for (const ruta of PATHS) await harness.registrar(api, ruta)
     const guias = new Map<string, string>()
     const unsettledCounts = new Map<string, number>()
-    const porMuerte: number[] = []
-    for (let i = 0; i < veces; i++) {
-      const worker = await arnes.worker()
+    const unsettledPerKill: number[] = []
+    for (let i = 0; i < times; i++) {
+      const worker = await harness.worker()
       const killAt = Math.floor(randomBetween(50, 300))
-      let nuevas = 0
-      const muerto = new Promise<void>((resolve) => {
+      let arrivalCount = 0
+      const untilKilled = new Promise<void>((resolve) => {
         receptor.afterAnswer = () => {
-          if (++nuevas !== killAt) return
-          worker.matar('SIGKILL')
+          if (++arrivalCount !== killAt) return
+          worker.kill('SIGKILL')
           resolve()
         }
       })
-      await createAcknowledgedLote(arnes, api, 100, guias)
+      await createAcknowledgedLote(harness, api, 100, guias)
       // What the one before it held is nobody's until its leases lapse.
-      if (!(await Promise.race([muerto.then(() => true), dormir(60_000)])))
-        arnes.quejas.push(`kill ${i + 1}: ${killAt} deliveries didn't arrive within 60 s`)
+      if (!(await Promise.race([untilKilled.then(() => true), sleep(60_000)])))
+        harness.complaints.push(`kill ${i + 1}: ${killAt} deliveries didn't arrive within 60 s`)
       receptor.afterAnswer = () => {}
-      worker.matar('SIGKILL')
+      worker.kill('SIGKILL')
       await worker.fin
-      const claves = await readUnsettled(arnes, worker)
-      porMuerte.push(claves.length)
+      const claves = await readUnsettled(harness, worker)
+      unsettledPerKill.push(claves.length)
       for (const clave of claves) unsettledCounts.set(clave, (unsettledCounts.get(clave) ?? 0) + 1)
     }
     const danado = Date.now()
-    await arnes.worker()
-    const resultado = await closeLedger(arnes, {
-      escenario: 'worker muerto bajo carga',
-      probado: `${veces} SIGKILL`,
-      load: { guias, canceladas: new Set(), fallas: [], respuestas: new Map() },
+    await harness.worker()
+    const resultado = await closeLedger(harness, {
+      scenario: 'worker muerto bajo carga',
+      trial: `${times} SIGKILL`,
+      load: { guias, cancelledGuias: new Set(), fallas: [], statusCounts: new Map() },
       danado,
-      repeticiones: veces,
-      notas: [`answered and unsettled at each kill: ${porMuerte.join(', ')}`],
+      allowedRepeats: times,
+      notas: [`answered and unsettled at each kill: ${unsettledPerKill.join(', ')}`],
     })
-    for (const [clave, recepciones] of receptor.receptions) {
-      const repetida = recepciones.filter(({ status }) => status === 204).length - 1
-      const debida = unsettledCounts.get(clave) ?? 0
-      if (repetida > debida) resultado.fallas.push(`${clave} came ${repetida} times again, unsettled ${debida} times`)
+    for (const [clave, receptions] of receptor.receptions) {
+      const repetida = receptions.filter(({ status }) => status === 204).length - 1
+      const owedRepeats = unsettledCounts.get(clave) ?? 0
+      if (repetida > owedRepeats)
+        resultado.fallas.push(`${clave} came ${repetida} times again, unsettled ${owedRepeats} times`)
     }
     if (unsettledCounts.size === 0) resultado.fallas.push('nothing was unsettled at any kill: nothing was tried')
     return resultado

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Db, openDb } from '../../server/data/db.ts'
 import { columnsOf, newComercioCode } from '../../server/domain/comercios/comercio.ts'
@@ -20,32 +20,32 @@ import { type Paso, withSteps } from './steps.ts'
 
 const ROOT_FOLDER = join(import.meta.dirname, '..', '..')
 /** As `npm start` and `npm run worker` run them. */
-const ORDENES: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
+const PROGRAM_ARGS: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT_FOLDER, 'package.json'), 'utf8'))
   const argsDe = (command: string) => command.split(' ').slice(1)
   return { main: argsDe(scripts.start), worker: argsDe(scripts.worker) }
 })()
 
-export interface Arnes {
+export interface Harness {
   db: Db
   databaseUrl: string
   receptor: ScenarioReceiver
   comercioId: string
   llave: string
   /** Processes that ended by themselves, and lines of level error or worse of any of them. */
-  quejas: string[]
+  complaints: string[]
   avisos: Map<string, number>
   api(env?: Readonly<Record<string, string>>): Promise<ScenarioProcess>
   worker(opciones?: { databaseUrl?: string }): Promise<ScenarioProcess>
   /** A connection of its own, for what a pool can't do. */
-  conCliente<T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T>
-  reiniciarPostgres(modo: 'fast' | 'immediate'): Promise<void>
+  conCliente<T>(action: (cliente: pg.Client) => Promise<T>): Promise<T>
+  restartPostgres(modo: 'fast' | 'immediate'): Promise<void>
   /** Fills what is left of the disk, in an installation with one of its own; returns what makes room again. */
-  llenarDisco(): () => void
+  fillFreeSpace(): () => void
   /** Ends every session of the database but the one that does it. */
   cutConnections(): Promise<number>
   /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
-  intermediario(): Promise<DatabaseProxy>
+  openDatabaseProxy(): Promise<DatabaseProxy>
   /** Registers an endpoint of the receiver's. */
   registrar(api: ScenarioProcess, ruta: string, tipos?: readonly string[]): Promise<string>
 }
@@ -53,7 +53,7 @@ export interface Arnes {
 export interface DatabaseProxy {
   databaseUrl: string
   /** How many of the next commits happen without their client hearing of it. */
-  perder(commitCount: number): void
+  loseCommits(commitCount: number): void
   lostCount(): number
 }
 
@@ -64,26 +64,26 @@ export interface HarnessOptions {
   disco?: number
 }
 
-export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>, opciones: HarnessOptions = {}): Promise<T> =>
-  withSteps(async (pasos) => hacer(await abrir(pasos, opciones)))
+export const withHarness = <T>(action: (harness: Harness) => Promise<T>, opciones: HarnessOptions = {}): Promise<T> =>
+  withSteps(async (steps) => action(await abrir(steps, opciones)))
 
-async function abrir(pasos: Paso[], { postgres: ownSettings, disco }: HarnessOptions): Promise<Arnes> {
-  const postgres = await startDurablePostgres(pasos, ownSettings, disco)
+async function abrir(steps: Paso[], { postgres: ownSettings, disco }: HarnessOptions): Promise<Harness> {
+  const postgres = await startDurablePostgres(steps, ownSettings, disco)
   await migrate(postgres.url)
   const db = openDb(postgres.url, { connections: 3 })
-  pasos.push(() => db.close())
-  const receptor = await openScenarioReceiver(pasos)
-  const quejas: string[] = []
+  steps.push(() => db.close())
+  const receptor = await openScenarioReceiver(steps)
+  const complaints: string[] = []
   const avisos = new Map<string, number>()
   const masterKeys = randomBytes(32).toString('base64')
-  const { id: comercioId, llave } = await insertarComercio(db)
-  let serie = 0
+  const { id: comercioId, llave } = await insertComercio(db)
+  let processCount = 0
 
-  const levantar = (program: 'main' | 'worker', moreVariables: Record<string, string>) =>
-    launchSupervised(pasos, {
-      nombre: `${program}#${++serie}`,
+  const startProcess = (program: 'main' | 'worker', moreVariables: Record<string, string>) =>
+    launchSupervised(steps, {
+      nombre: `${program}#${++processCount}`,
       folder: ROOT_FOLDER,
-      args: ORDENES[program],
+      args: PROGRAM_ARGS[program],
       env: {
         DATABASE_URL: postgres.url,
         MASTER_KEYS: masterKeys,
@@ -93,15 +93,15 @@ async function abrir(pasos: Paso[], { postgres: ownSettings, disco }: HarnessOpt
         CONNECTIONS_PER_NETWORK: '10000',
         ...moreVariables,
       },
-      onComplaint: (queja) => quejas.push(queja),
+      onComplaint: (complaint) => complaints.push(complaint),
       onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
-  const conCliente: Arnes['conCliente'] = async (hacer) => {
+  const conCliente: Harness['conCliente'] = async (action) => {
     const cliente = new pg.Client(postgres.url)
     cliente.on('error', () => {})
     await cliente.connect()
     try {
-      return await hacer(cliente)
+      return await action(cliente)
     } finally {
       await cliente.end().catch(() => {})
     }
@@ -112,16 +112,16 @@ async function abrir(pasos: Paso[], { postgres: ownSettings, disco }: HarnessOpt
     receptor,
     comercioId,
     llave,
-    quejas,
+    complaints,
     avisos,
-    api: (moreVariables) => levantar('main', { PORT: '0', WORKERS: '0', ...moreVariables }),
-    worker: ({ databaseUrl } = {}) => levantar('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+    api: (moreVariables) => startProcess('main', { PORT: '0', WORKERS: '0', ...moreVariables }),
+    worker: ({ databaseUrl } = {}) => startProcess('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     conCliente,
-    reiniciarPostgres: postgres.reset,
-    llenarDisco() {
-      const lastre = join(postgres.folder, 'lastre')
-      fillDisk(lastre)
-      return () => rmSync(lastre)
+    restartPostgres: postgres.reset,
+    fillFreeSpace() {
+      const ballastPath = join(postgres.folder, 'lastre')
+      fillDisk(ballastPath)
+      return () => rmSync(ballastPath)
     },
     cutConnections: () =>
       conCliente(async (cliente) => {
@@ -131,7 +131,7 @@ async function abrir(pasos: Paso[], { postgres: ownSettings, disco }: HarnessOpt
         )
         return rowCount ?? 0
       }),
-    intermediario: () => abrirIntermediario(pasos, postgres.url),
+    openDatabaseProxy: () => startDatabaseProxy(steps, postgres.url),
     async registrar(api, ruta, tipos) {
       const respuesta = await fetch(`${api.url}/api/v1/webhooks`, {
         method: 'POST',
@@ -145,7 +145,7 @@ async function abrir(pasos: Paso[], { postgres: ownSettings, disco }: HarnessOpt
   }
 }
 
-async function insertarComercio(db: Db) {
+async function insertComercio(db: Db) {
   const nuevoId = createIdGenerator(() => new Date())
   const comercioRow = await db.prisma.comercio.create({
     data: {
@@ -167,17 +167,17 @@ async function insertarComercio(db: Db) {
 /** `commit` as node-postgres sends it by itself: nothing of pg-boss's looks like it. */
 const COMMIT = Buffer.from([0x51, 0, 0, 0, 11, ...Buffer.from('commit\0')])
 /** The statement that settles what went well, and commits by itself. */
-const ASENTAR = Buffer.from('webhookEntregas.asentarExitos\0')
+const SETTLEMENT_STATEMENT = Buffer.from('webhookEntregas.asentarExitos\0')
 
-async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<DatabaseProxy> {
+async function startDatabaseProxy(steps: Paso[], databaseUrl: string): Promise<DatabaseProxy> {
   const url = new URL(databaseUrl)
   const destino = Number(url.port)
   const sockets = new Set<Socket>()
-  let porPerder = 0
+  let commitsToLose = 0
   let lostCount = 0
   const server = createTcpServer((cliente) => {
     const base = connect(destino, '127.0.0.1')
-    let tragar = false
+    let isSwallowing = false
     const cerrar = () => {
       cliente.destroy()
       base.destroy()
@@ -188,26 +188,26 @@ async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<D
       socket.setNoDelay(true).on('error', cerrar).on('close', cerrar)
     }
     cliente.on('data', (chunk) => {
-      if (porPerder > 0 && (chunk.includes(COMMIT) || chunk.includes(ASENTAR))) {
-        porPerder--
+      if (commitsToLose > 0 && (chunk.includes(COMMIT) || chunk.includes(SETTLEMENT_STATEMENT))) {
+        commitsToLose--
         lostCount++
-        tragar = true
+        isSwallowing = true
       }
       base.write(chunk)
     })
     // It was answered, so it was committed.
-    base.on('data', (chunk) => void (tragar ? cerrar() : cliente.write(chunk)))
+    base.on('data', (chunk) => void (isSwallowing ? cerrar() : cliente.write(chunk)))
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
-  pasos.push(async () => {
+  steps.push(async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   })
   url.port = String((server.address() as AddressInfo).port)
   return {
     databaseUrl: url.href,
-    perder: (commitCount) => {
-      porPerder += commitCount
+    loseCommits: (commitCount) => {
+      commitsToLose += commitCount
     },
     lostCount: () => lostCount,
   }
@@ -215,7 +215,7 @@ async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<D
 
 /** Until it says something; undefined when the time is over. */
 export async function esperar<T>(leer: () => Promise<T | undefined | false>, timeoutMs: number, intervalMs = 50) {
-  for (const limite = Date.now() + timeoutMs; ; await dormir(intervalMs)) {
+  for (const limite = Date.now() + timeoutMs; ; await sleep(intervalMs)) {
     // The database may just be away.
     const valor = await leer().catch(() => undefined)
     if (valor) return valor

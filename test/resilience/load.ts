@@ -1,6 +1,6 @@
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { buildGuia } from '../factories.ts'
-import type { Arnes } from './harness.ts'
+import type { Harness } from './harness.ts'
 import type { ScenarioProcess } from './processes.ts'
 
 /** A merchant that goes on creating and cancelling, and repeats whatever wasn't answered with success. */
@@ -8,9 +8,9 @@ export interface MerchantLoad {
   /** Acknowledged guides: reference → code. */
   guias: Map<string, string>
   /** Codes of guides whose cancelling was acknowledged. */
-  canceladas: Set<string>
+  cancelledGuias: Set<string>
   /** How often each status came; 0: no answer. */
-  respuestas: Map<number, number>
+  statusCounts: Map<number, number>
   /** Creations that were found made when they were repeated. */
   repetidas: number
   fallas: string[]
@@ -30,31 +30,31 @@ interface Opciones {
 }
 
 /** Longer than anything that is done to the service. */
-const PACIENCIA = 60_000
+const PATIENCE_MS = 60_000
 const LOTE = 10
 
 /** Starts requests until they are stopped. One function, because all kinds of requests write to the same record. */
 export function startLoads(
-  { llave }: Arnes,
-  { apis, rate: ritmo = 40, threads: hilos = 6, simple = false }: Opciones,
+  { llave }: Harness,
+  { apis, rate: ritmo = 40, threads = 6, simple = false }: Opciones,
 ): MerchantLoad {
-  let parando = false
+  let isStopping = false
   const load: MerchantLoad = {
     guias: new Map(),
-    canceladas: new Set(),
-    respuestas: new Map(),
+    cancelledGuias: new Set(),
+    statusCounts: new Map(),
     repetidas: 0,
     fallas: [],
     ultima: Date.now(),
     async stop() {
-      parando = true
-      await Promise.all(trabajando)
+      isStopping = true
+      await Promise.all(runningThreads)
     },
   }
 
   /** The same request, to any of the APIs, until one takes it. */
-  const insistir = async (ruta: string, cuerpo: unknown, ok: (status: number, texto: string) => boolean) => {
-    for (const limite = Date.now() + PACIENCIA; Date.now() < limite; await dormir(100)) {
+  const postUntilTaken = async (ruta: string, cuerpo: unknown, ok: (status: number, texto: string) => boolean) => {
+    for (const limite = Date.now() + PATIENCE_MS; Date.now() < limite; await sleep(100)) {
       const liveApis = apis()
       const api = liveApis[Math.floor(Math.random() * liveApis.length)]
       if (!api) continue
@@ -76,20 +76,20 @@ export function startLoads(
       } catch {
         status = 0 // killed or cut off
       } finally {
-        load.respuestas.set(status, (load.respuestas.get(status) ?? 0) + 1)
+        load.statusCounts.set(status, (load.statusCounts.get(status) ?? 0) + 1)
       }
     }
-    load.fallas.push(`POST ${ruta}: not taken in ${PACIENCIA / 1000} s`)
+    load.fallas.push(`POST ${ruta}: not taken in ${PATIENCE_MS / 1000} s`)
   }
 
   const anotar = (ref: string, guia: string) => {
-    const previa = load.guias.get(ref)
-    if (previa && previa !== guia) load.fallas.push(`${ref} is ${previa} and ${guia}`)
+    const previousGuia = load.guias.get(ref)
+    if (previousGuia && previousGuia !== guia) load.fallas.push(`${ref} is ${previousGuia} and ${guia}`)
     load.guias.set(ref, guia)
   }
   const crear = async () => {
     const cuerpo = buildGuia()
-    await insistir('/guias', cuerpo, (status, texto) => {
+    await postUntilTaken('/guias', cuerpo, (status, texto) => {
       if (status !== 200 && status !== 201) return false
       if (status === 200) load.repetidas++
       anotar(cuerpo.external_ref!, JSON.parse(texto).guia)
@@ -98,7 +98,7 @@ export function startLoads(
   }
   const crearLote = () => {
     const guias = Array.from({ length: LOTE }, () => buildGuia())
-    return insistir('/guias/bulk', { guias }, (status, texto) => {
+    return postUntilTaken('/guias/bulk', { guias }, (status, texto) => {
       if (status !== 200) return false
       const { ok, resultados } = JSON.parse(texto)
       for (const r of resultados) {
@@ -110,35 +110,35 @@ export function startLoads(
   }
   const cancelar = async () => {
     const guia = [...load.guias.values()].at(-1 - Math.floor(Math.random() * 20))
-    if (!guia || load.canceladas.has(guia)) return
-    await insistir(`/guias/${guia}/cancelar`, {}, (status) => {
+    if (!guia || load.cancelledGuias.has(guia)) return
+    await postUntilTaken(`/guias/${guia}/cancelar`, {}, (status) => {
       if (status !== 200) return false
-      load.canceladas.add(guia)
+      load.cancelledGuias.add(guia)
       return true
     })
   }
 
-  const hilo = async (threadIndex: number) => {
-    const pausa = (1000 * hilos) / ritmo
-    await dormir(threadIndex * pausa)
-    for (let nextAt = performance.now(); !parando; ) {
-      const suerte = Math.random()
-      await (simple || suerte < 0.7 ? crear() : suerte < 0.8 ? crearLote() : cancelar())
+  const runThread = async (threadIndex: number) => {
+    const pauseMs = (1000 * threads) / ritmo
+    await sleep(threadIndex * pauseMs)
+    for (let nextAt = performance.now(); !isStopping; ) {
+      const chance = Math.random()
+      await (simple || chance < 0.7 ? crear() : chance < 0.8 ? crearLote() : cancelar())
       // What was missed while nobody answered isn't made up for.
-      nextAt = Math.max(nextAt + pausa, performance.now())
-      await dormir(Math.max(0, nextAt - performance.now()))
+      nextAt = Math.max(nextAt + pauseMs, performance.now())
+      await sleep(Math.max(0, nextAt - performance.now()))
     }
   }
-  const trabajando = Array.from({ length: hilos }, (_, i) => hilo(i / hilos))
+  const runningThreads = Array.from({ length: threads }, (_, i) => runThread(i / threads))
   return load
 }
 
 /** Creates so many in one call, acknowledged. */
 export async function createAcknowledgedLote(
-  { llave }: Arnes,
+  { llave }: Harness,
   api: ScenarioProcess,
   guiaCount: number,
-  libro: Map<string, string>,
+  guiaLedger: Map<string, string>,
 ) {
   const respuesta = await fetch(`${api.url}/api/v1/guias/bulk`, {
     method: 'POST',
@@ -150,5 +150,5 @@ export async function createAcknowledgedLote(
     resultados: { external_ref: string; guia: string }[]
   }
   if (!ok) throw new Error(JSON.stringify(resultados))
-  for (const { external_ref, guia } of resultados) libro.set(external_ref, guia)
+  for (const { external_ref, guia } of resultados) guiaLedger.set(external_ref, guia)
 }

@@ -9,7 +9,7 @@ import { findFreePort } from '../ports.ts'
 import type { Paso } from './steps.ts'
 
 /** Whoever holds its standard input open keeps the cluster; even a kill -9 of the tests ends it, and its folder goes. */
-const VIGIA = `
+const GUARD_SCRIPT = `
   const [pg_ctl, pgdata, carpeta, uid, gid] = process.argv.slice(1)
   process.stdin.resume().on('end', () => {
     const quien = uid ? { uid: Number(uid), gid: Number(gid) } : {}
@@ -27,7 +27,7 @@ const OWN_SETTINGS = ['max_connections=120', 'shared_buffers=64MB']
  * @param disco size in bytes of a disk of its own, which a test may fill; only root can mount one
  */
 export async function startDurablePostgres(
-  pasos: Paso[],
+  steps: Paso[],
   ownSettings: readonly string[] = OWN_SETTINGS,
   disco?: number,
 ) {
@@ -35,31 +35,26 @@ export async function startDurablePostgres(
   if (disco && spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${disco}`, 'tmpfs', folder]).status !== 0)
     throw new Error('no disk could be mounted')
   chmodSync(folder, 0o755) // or root's PostgreSQL user could not pass
-  const {
-    pgdata,
-    binaries: binarios,
-    usuario,
-    clave,
-  } = await prepareInstallation(join(folder, 'datos'), '/var/lib/guias', true)
+  const { pgdata, binaries, usuario, clave } = await prepareInstallation(join(folder, 'datos'), '/var/lib/guias', true)
   const quien = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
-  const vigia = spawn(process.execPath, ['-e', VIGIA, binarios.pg_ctl, pgdata, folder, ...quien], {
+  const guard = spawn(process.execPath, ['-e', GUARD_SCRIPT, binaries.pg_ctl, pgdata, folder, ...quien], {
     stdio: ['pipe', 'ignore', 'inherit'],
     detached: true,
   })
-  const visto = new Promise((resolve) => vigia.once('exit', resolve))
-  pasos.push(() => {
-    vigia.stdin.end()
-    return visto
+  const guardExit = new Promise((resolve) => guard.once('exit', resolve))
+  steps.push(() => {
+    guard.stdin.end()
+    return guardExit
   })
   const port = await findFreePort()
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'jit=off', ...ownSettings]
   const pgCtl = (...args: string[]) =>
     promisify(execFile)(
-      binarios.pg_ctl,
+      binaries.pg_ctl,
       [...args, '-D', pgdata, '-w', '-t', '60', '-l', join(pgdata, 'postgres.log')],
       processOptions(usuario, pgdata),
     )
-  await pgCtl('start', '-o', settings.map((ajuste) => `-c ${ajuste}`).join(' '))
+  await pgCtl('start', '-o', settings.map((setting) => `-c ${setting}`).join(' '))
   const en = (base: string) => `postgres://guias:${clave}@127.0.0.1:${port}/${base}`
   const cliente = new pg.Client(en('postgres'))
   await cliente.connect()

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import type { Paso } from './steps.ts'
 
@@ -10,7 +10,7 @@ import type { Paso } from './steps.ts'
 
 export interface ProcessEnd {
   codigo: number | null
-  senal: NodeJS.Signals | null
+  signal: NodeJS.Signals | null
 }
 
 export interface ScenarioProcess {
@@ -20,10 +20,10 @@ export interface ScenarioProcess {
   url: string
   fin: Promise<ProcessEnd>
   /** Sends a signal; from then on its end is no fault. */
-  matar(senal: NodeJS.Signals): void
+  kill(signal: NodeJS.Signals): void
 }
 
-interface Encargo {
+interface LaunchOptions {
   nombre: string
   /** Where it is installed. */
   folder: string
@@ -32,76 +32,76 @@ interface Encargo {
   env: Readonly<Record<string, string>>
   /** Answers with 200 once it is ready; without it, it is ready when it says so. */
   health?: string
-  onComplaint: (queja: string) => void
+  onComplaint: (complaint: string) => void
   onNotice: (aviso: string) => void
 }
 
-const ARRANQUES = 10
+const MAX_STARTS = 10
 
 /**
  * What ends by itself is a fault, and is started anew as a supervisor would: what it leaves behind must be right all the
  * same. A start that fails because the database isn't there is none, and repeated, too.
  */
-export async function launchSupervised(pasos: Paso[], encargo: Encargo): Promise<ScenarioProcess> {
-  const { nombre, onComplaint, onNotice } = encargo
-  const { promise: fin, resolve: terminar } = Promise.withResolvers<ProcessEnd>()
-  const { promise: arrancado, resolve, reject } = Promise.withResolvers<void>()
-  let hijo: ChildProcess
+export async function launchSupervised(steps: Paso[], launchOptions: LaunchOptions): Promise<ScenarioProcess> {
+  const { nombre, onComplaint, onNotice } = launchOptions
+  const { promise: fin, resolve: resolveEnd } = Promise.withResolvers<ProcessEnd>()
+  const { promise: started, resolve, reject } = Promise.withResolvers<void>()
+  let childProcess: ChildProcess
   let isExpected = false
-  let fallidos = 0
-  const proceso: ScenarioProcess = {
+  let failedStarts = 0
+  const scenarioProcess: ScenarioProcess = {
     nombre,
     pid: 0,
     url: '',
     fin,
-    matar(senal) {
+    kill(signal) {
       isExpected = true
-      hijo.kill(senal)
+      childProcess.kill(signal)
     },
   }
-  const arrancar = () => {
-    hijo = engendrar(encargo)
+  const start = () => {
+    childProcess = spawnBundle(launchOptions)
     // Without a pid it could not be started at all, and wouldn't be the next time.
-    if (hijo.pid === undefined) {
-      hijo.once('error', (error) => {
+    if (childProcess.pid === undefined) {
+      childProcess.once('error', (error) => {
         reject(error)
-        terminar({ codigo: null, senal: null })
+        resolveEnd({ codigo: null, signal: null })
       })
       return
     }
-    proceso.pid = hijo.pid
+    scenarioProcess.pid = childProcess.pid
     let listo = false
     const errores: string[] = []
-    createInterface(hijo.stderr!).on('line', (linea) => void (errores.length < 12 && errores.push(linea)))
-    esperarListo(hijo, encargo).then((url) => {
+    createInterface(childProcess.stderr!).on('line', (linea) => void (errores.length < 12 && errores.push(linea)))
+    esperarListo(childProcess, launchOptions).then((url) => {
       listo = true
-      proceso.url = url
+      scenarioProcess.url = url
       resolve()
     })
-    hijo.once('close', async (codigo, senal) => {
-      const report = `${nombre} ${listo ? 'ended by itself' : 'did not start'}: ${senal ?? codigo}\n${errores.join('\n')}`
+    childProcess.once('close', async (codigo, signal) => {
+      const report = `${nombre} ${listo ? 'ended by itself' : 'did not start'}: ${signal ?? codigo}\n${errores.join('\n')}`
       if (!isExpected && listo) onComplaint(report)
-      else if (!isExpected) onNotice(`start: ${errores[0] ?? senal ?? codigo}`)
+      else if (!isExpected) onNotice(`start: ${errores[0] ?? signal ?? codigo}`)
       else if (errores.length > 0) onComplaint(report)
-      if (!isExpected) await dormir(500)
-      if (isExpected || (!listo && ++fallidos >= ARRANQUES)) {
+      if (!isExpected) await sleep(500)
+      if (isExpected || (!listo && ++failedStarts >= MAX_STARTS)) {
         reject(new Error(report))
-        terminar({ codigo, senal })
-      } else arrancar()
+        resolveEnd({ codigo, signal })
+      } else start()
     })
   }
-  pasos.push(async () => {
-    proceso.matar('SIGKILL')
+  steps.push(async () => {
+    scenarioProcess.kill('SIGKILL')
     await fin
   })
-  arrancar()
-  await arrancado
-  return proceso
+  start()
+  await started
+  return scenarioProcess
 }
 
-function engendrar({ folder, args, env }: Encargo): ChildProcess {
-  const bulto = join(folder, args.at(-1)!)
-  if (!existsSync(bulto)) throw new Error(`${bulto} is missing: node scripts/prepare.mjs`)
+function spawnBundle({ folder, args, env }: LaunchOptions): ChildProcess {
+  const bundlePath = join(folder, args.at(-1)!)
+  if (!existsSync(bundlePath)) throw new Error(`${bundlePath} is missing: node scripts/prepare.mjs`)
   // A symbolic link to the binary and no script: its pid is the service's.
   return spawn(join(folder, 'node_modules/.bin/node'), args, {
     cwd: folder,
@@ -113,11 +113,11 @@ function engendrar({ folder, args, env }: Encargo): ChildProcess {
 
 /** Reads what it says until its end; resolves with its address, if it says one, when it is ready. */
 async function esperarListo(
-  hijo: ChildProcess,
-  { nombre, health: healthUrl, onComplaint, onNotice }: Encargo,
+  childProcess: ChildProcess,
+  { nombre, health: healthUrl, onComplaint, onNotice }: LaunchOptions,
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  createInterface(hijo.stdout!).on('line', (linea) => {
+  createInterface(childProcess.stdout!).on('line', (linea) => {
     const direccion = /^ {2}API +(http:\S+)\/api\/v1$/.exec(linea)?.[1]
     if (direccion) resolve(direccion)
     else if (linea.startsWith('El proceso de trabajos está listo')) resolve('')
@@ -134,8 +134,8 @@ async function esperarListo(
       () => false,
     ))
   ) {
-    if (hijo.exitCode !== null || hijo.signalCode !== null) return promise
-    await dormir(100)
+    if (childProcess.exitCode !== null || childProcess.signalCode !== null) return promise
+    await sleep(100)
   }
   return ''
 }

@@ -14,18 +14,18 @@ export interface ScenarioReceiver {
   base: string
   /** By path and webhook-id. */
   receptions: Map<string, ScenarioReception[]>
-  /** The status to answer with; null: never answers. `vez`: how often this one was received, from 1. */
+  /** The status to answer with; null: never answers. `arrivalNumber`: how often this one was received, from 1. */
   handle: (ruta: string, id: string, arrivalNumber: number) => number | null | Promise<number | null>
   /** Called in the same turn in which the answer was written. */
   afterAnswer: (ruta: string, id: string, arrivalNumber: number) => void
   /** Requests whose id isn't their body's, or whose body isn't JSON. */
   rejected: string[]
   /** Nobody listens any more, and open connections are cut. */
-  caer(): Promise<void>
+  stopListening(): Promise<void>
   listenAgain(): Promise<void>
 }
 
-export async function openScenarioReceiver(pasos: Paso[]): Promise<ScenarioReceiver> {
+export async function openScenarioReceiver(steps: Paso[]): Promise<ScenarioReceiver> {
   const server = createServer({ keepAliveTimeout: 60_000 }, async (req, res) => {
     try {
       const chunks: Buffer[] = []
@@ -53,7 +53,7 @@ export async function openScenarioReceiver(pasos: Paso[]): Promise<ScenarioRecei
   })
   const listen = (listenPort: number) =>
     new Promise<void>((resolve) => void server.listen(listenPort, '127.0.0.1', () => resolve()))
-  const caer = () =>
+  const stopListening = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve())
       server.closeAllConnections()
@@ -66,9 +66,9 @@ export async function openScenarioReceiver(pasos: Paso[]): Promise<ScenarioRecei
     rejected: [],
     handle: () => 204,
     afterAnswer: () => {},
-    caer,
+    stopListening,
     listenAgain: () => listen(port),
   }
-  pasos.push(caer)
+  steps.push(stopListening)
   return receptor
 }

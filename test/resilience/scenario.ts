@@ -1,5 +1,5 @@
-import { setTimeout as dormir } from 'node:timers/promises'
-import type { Arnes } from './harness.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Harness } from './harness.ts'
 import type { ScenarioResult } from './ledger.ts'
 
 export interface ScenarioScale {
@@ -13,16 +13,16 @@ export interface Scenario {
   titulo: string
   /** Why it can't be tried here, in words. */
   missing?: () => Promise<string | undefined>
-  correr: (scale: ScenarioScale) => Promise<ScenarioResult>
+  run: (scale: ScenarioScale) => Promise<ScenarioResult>
   /** For `npm test`, and for `npm run test:faults`. */
   ci: ScenarioScale
   complete: ScenarioScale
 }
 
-export const randomBetween = (min: number, max: number, azar = Math.random) => min + azar() * (max - min)
+export const randomBetween = (min: number, max: number, random = Math.random) => min + random() * (max - min)
 
 /** A receiver that takes its time. */
-export const handleSlowly: Arnes['receptor']['handle'] = async () => {
-  await dormir(randomBetween(0, 40))
+export const handleSlowly: Harness['receptor']['handle'] = async () => {
+  await sleep(randomBetween(0, 40))
   return 204
 }

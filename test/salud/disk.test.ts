@@ -67,6 +67,6 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
     rmSync(lastre())
     await hasta(async () => (await leer()).status === 200)
     expect((await crear()).status).toBe(201)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
   })
 })

@@ -14,7 +14,7 @@ const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(entor
 
 describe('GET /operaciones/v1/servicio', () => {
   it('says that all is well at rest, and names every measure', async () => {
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const { bien, listo, medidas } = await leer()
     expect({ bien, listo }).toEqual({ bien: true, listo: true })
     const nombres = measuresOf({}).map(({ nombre }) => nombre)

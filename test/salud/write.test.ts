@@ -73,7 +73,7 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
     const { llave, api } = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     await api.webhooks.crear({ url: receptor.url })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const antes = await crear(llave)
     expect([antes.status, (await leer()).status]).toEqual([201, 200])
 
@@ -102,8 +102,8 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
       const respuesta = await crear(llave)
       return respuesta.status === 201 && respuesta
     })
-    await hasta(async () => receptor.recibidos.some(({ id }) => id === `evt_${despues.cuerpo.guia}_1`))
-    await entorno.quietud()
+    await hasta(async () => receptor.receivedWebhooks.some(({ id }) => id === `evt_${despues.cuerpo.guia}_1`))
+    await entorno.waitForQuiet()
   })
 
   it.skipIf(inject('pooler'))('costs each session that stayed read-only one request at most', async () => {

@@ -42,7 +42,7 @@ const aqui: Correr = (args, env = {}) => runInProcess(args, { DATA_DIR: dataDir,
 
 /** As its help says. */
 const porNpm: Correr = async (args) => {
-  const proceso = procesos.correr(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
+  const proceso = procesos.runCommand(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
   const { codigo } = await proceso.waitForEnd()
   return { codigo, output: proceso.output, errores: proceso.errores.replace(/^Generando.*\n/gm, '') }
 }

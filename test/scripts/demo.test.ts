@@ -24,13 +24,13 @@ let demo: TestProcess
 describe('npm run demo', FULL_RUN_ONLY, () => {
   beforeAll(async () => {
     mkdirSync(tmp)
-    demo = procesos.correr(['npm', 'run', '--silent', 'demo'], { TMPDIR: tmp })
+    demo = procesos.runCommand(['npm', 'run', '--silent', 'demo'], { TMPDIR: tmp })
     await demo.waitForEnd()
   })
 
   it('shows what it promises', () => {
     expect({ fin: demo.fin, errores: demo.errores.replace(/^Generando.*\n/gm, '') }).toEqual({
-      fin: { codigo: 0, senal: null },
+      fin: { codigo: 0, signal: null },
       errores: '',
     })
     expect(demo.output).not.toContain('✘')

@@ -44,7 +44,7 @@ describe('npm run dev', () => {
     const port = await findFreePort()
     url = `http://127.0.0.1:${port}`
     const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn', API_PROCESSES: '2' }
-    dev = procesos.correr([process.execPath, 'scripts/dev.ts'], env, copy)
+    dev = procesos.runCommand([process.execPath, 'scripts/dev.ts'], env, copy)
     await hasta(async () => readyTimes() === 1 || (dev.fin && Promise.reject(new Error(dev.errores))))
   })
 
@@ -82,7 +82,7 @@ describe('npm run dev', () => {
 
   it('ends service and database on Ctrl-C', async () => {
     dev.signalAll('SIGINT')
-    expect(await dev.waitForEnd()).toEqual({ codigo: 0, senal: null })
+    expect(await dev.waitForEnd()).toEqual({ codigo: 0, signal: null })
     expect([...findProcesses(procesos.base).values()]).toEqual([])
   })
 })

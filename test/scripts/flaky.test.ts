@@ -37,7 +37,7 @@ function runTree(bodies: Record<string, string>, args: readonly string[] = ['tes
     cwd: root,
     encoding: 'utf8',
     // A folder of its own for the answers that tests have seen, instead of the folder of this run.
-    env: { ...env, NO_COLOR: '1', GUIAS_CARPETA: join(tree, 'test') },
+    env: { ...env, NO_COLOR: '1', GUIAS_RUN_FOLDER: join(tree, 'test') },
   })
   return { status, stderr, lines: stdout.trim().split('\n') }
 }

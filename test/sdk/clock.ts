@@ -9,32 +9,32 @@ const CODIGO = readFileSync(new URL('../../sdk/dist/index.cjs', import.meta.url)
 export const ENDLESS_HEADER = { 'X-Sin-Fin': '1' }
 
 /** A clock that stands still until it is moved. */
-class Reloj {
+class ManualClock {
   ahora = 0
-  #serie = 0
+  #lastTimerId = 0
   readonly #pending = new Map<number, { en: number; perform: () => void }>()
 
-  readonly add = (hacer: () => void, ms: number) => {
-    this.#pending.set(++this.#serie, { en: this.ahora + ms, perform: hacer })
-    return this.#serie
+  readonly add = (callback: () => void, ms: number) => {
+    this.#pending.set(++this.#lastTimerId, { en: this.ahora + ms, perform: callback })
+    return this.#lastTimerId
   }
 
   readonly quitar = (timerId: number) => this.#pending.delete(timerId)
 
   /** To the next thing that is due, which is done. */
-  readonly saltar = () => {
+  readonly jumpToNext = () => {
     const [primera] = [...this.#pending].sort(([, a], [, b]) => a.en - b.en)
     if (!primera) throw new Error('nothing is due')
-    const [timerId, { en, perform: hacer }] = primera
+    const [timerId, { en, perform: callback }] = primera
     this.#pending.delete(timerId)
     this.ahora = Math.max(this.ahora, en)
-    hacer()
+    callback()
   }
 
   /** By so much; what is due by then is done in its time. */
   avanzar(ms: number) {
     const fin = this.ahora + ms
-    while ([...this.#pending.values()].some(({ en }) => en <= fin)) this.saltar()
+    while ([...this.#pending.values()].some(({ en }) => en <= fin)) this.jumpToNext()
     this.ahora = fin
   }
 }
@@ -44,26 +44,26 @@ class Reloj {
  * deadline once an answer without end has begun. Its classes are its own: `instanceof` needs those of `sdk`.
  */
 export function useSdkWithClock() {
-  const reloj = new Reloj()
+  const clock = new ManualClock()
   const sdk = {} as typeof import('@guias/sdk')
-  const { add: setTimer, quitar } = reloj
-  const performance = { now: () => reloj.ahora }
+  const { add: setTimer, quitar } = clock
+  const performance = { now: () => clock.ahora }
   compileFunction(CODIGO, ['exports', 'setTimeout', 'clearTimeout', 'performance'])(sdk, setTimer, quitar, performance)
-  const fetchConReloj = async (url: string, init: RequestInit) => {
+  const fetchWithClock = async (url: string, init: RequestInit) => {
     const respuesta = await fetch(url, init)
-    if (respuesta.headers.has('X-Sin-Fin')) setImmediate(reloj.saltar)
+    if (respuesta.headers.has('X-Sin-Fin')) setImmediate(clock.jumpToNext)
     return respuesta
   }
-  return { sdk, clock: reloj, fetch: fetchConReloj }
+  return { sdk, clock, fetch: fetchWithClock }
 }
 
 /** The SDK with a clock over the fake server: the pauses before another try are of the least length, and pass at once. */
 export function useRetries() {
-  const { sdk, clock: reloj, fetch } = useSdkWithClock()
+  const { sdk, clock, fetch } = useSdkWithClock()
   const sucesos: Suceso[] = []
   const registro = (suceso: Suceso) => {
     sucesos.push(suceso)
-    if (suceso.tipo === 'reintento') setImmediate(reloj.saltar)
+    if (suceso.tipo === 'reintento') setImmediate(clock.jumpToNext)
   }
   const server = useFakeServer({ fetch, registro, tiempoLimite: 60_000, reintentos: undefined }, sdk)
   beforeEach(() => {
@@ -73,5 +73,5 @@ export function useRetries() {
   afterEach(() => {
     vi.restoreAllMocks()
   })
-  return { sdk, clock: reloj, server, sucesos }
+  return { sdk, clock, server, sucesos }
 }

@@ -114,7 +114,7 @@ describe('connection and time', () => {
   })
 
   it.each([
-    ['no answer', () => reloj.saltar()],
+    ['no answer', () => reloj.jumpToNext()],
     [
       'a body that never ends',
       (res: ServerResponse) => res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{'),
@@ -139,7 +139,7 @@ describe('connection and time', () => {
 
   it('gives up on a fetch that ignores the signal', async () => {
     const sorda = () => {
-      setImmediate(reloj.saltar)
+      setImmediate(reloj.jumpToNext)
       return new Promise<never>(() => {})
     }
     await fallaCon(ErrorTiempo, () => {}, { tiempoLimite: 30, fetch: sorda })

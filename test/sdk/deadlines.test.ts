@@ -7,7 +7,7 @@ import { falla, GUIA, json, NEW_GUIA, type Responder, respondHtml, respondProble
 const { sdk, clock: reloj, server: servidor } = useRetries()
 const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
 const bien = json(200, GUIA)
-const colgar: Responder = () => reloj.saltar()
+const colgar: Responder = () => reloj.jumpToNext()
 
 describe('time', () => {
   it('limits each attempt, by an option of the client or of the call', async () => {

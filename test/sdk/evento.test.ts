@@ -92,7 +92,7 @@ describe('an event', () => {
     ]
     for (const paso of pasos) await api.simulador.avanzar(guia, paso)
     const sinLugar = await api.guias.crear(buildGuiaWithoutDestino())
-    await entorno.quietud(comercio)
+    await entorno.waitForQuiet(comercio)
     await api.simulador.confirmarUbicacion(sinLugar.guia)
     const eventos = [
       ...(await api.guias.eventos(guia).primeros(100)),

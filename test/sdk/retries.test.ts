@@ -22,7 +22,7 @@ const { client: cliente, respondWith: contestar, capturedRequests: recibidas } =
 const CON = NEW_GUIA
 const { external_ref: _, ...SIN } = CON
 const bien = json(200, GUIA)
-const colgar: Responder = () => reloj.saltar()
+const colgar: Responder = () => reloj.jumpToNext()
 const lento: Responder = (res) =>
   res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{')
 

@@ -14,7 +14,7 @@ export interface CapturedRequest {
 }
 export type Responder = (res: ServerResponse, capturedRequest: CapturedRequest) => unknown
 
-type Partes = Pick<typeof import('@guias/sdk'), 'Guias' | 'ErrorGuias'>
+type SdkParts = Pick<typeof import('@guias/sdk'), 'Guias' | 'ErrorGuias'>
 
 export const LLAVE = 'guia_test_abc_secreto'
 export const GUIA = { guia: '7K3M9QX2A1B4', estado: 'aceptado', secuencia: 1 } as Guia
@@ -32,10 +32,10 @@ export const NEW_GUIA: GuiaIndividual = {
  *
  * @param givenOptions options of each client, which otherwise sends nothing again (`retries.test.ts` is about that)
  */
-export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: Partes = { Guias, ErrorGuias }) {
+export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: SdkParts = { Guias, ErrorGuias }) {
   const capturedRequests: CapturedRequest[] = []
-  let guion: Responder[] = []
-  const escucha = createServer((req, res) => {
+  let responderQueue: Responder[] = []
+  const httpServer = createServer((req, res) => {
     let cuerpo = ''
     req.setEncoding('utf8').on('data', (chunk: string) => {
       cuerpo += chunk
@@ -43,7 +43,7 @@ export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: Partes = 
     req.on('end', () => {
       const capturedRequest = { method: req.method ?? '', path: req.url ?? '', cabeceras: req.headers, cuerpo }
       capturedRequests.push(capturedRequest)
-      const responder = guion.length > 1 ? guion.shift() : guion[0]
+      const responder = responderQueue.length > 1 ? responderQueue.shift() : responderQueue[0]
       responder?.(res, capturedRequest)
     })
   })
@@ -52,7 +52,7 @@ export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: Partes = 
     capturedRequests,
     /** How it answers from now on: one for each request, the last one for all that follow. */
     respondWith(...responders: Responder[]) {
-      guion = responders
+      responderQueue = responders
     },
     client: (opciones: OpcionesDeGuias = {}) =>
       new sdk.Guias({ llave: LLAVE, baseUrl: server.baseUrl, reintentos: 0, ...givenOptions, ...opciones }),
@@ -62,32 +62,32 @@ export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: Partes = 
       respuesta: Responder,
       opciones?: OpcionesDeGuias,
     ): Promise<T> {
-      guion = [respuesta]
+      responderQueue = [respuesta]
       const error = await falla(server.client(opciones).guias.obtener('7K3M9QX2A1B4'))
       expect(error).toBeInstanceOf(errorClass)
       expect(error).toBeInstanceOf(sdk.ErrorGuias)
       return error as T
     },
   }
-  const rechazos: unknown[] = []
-  const anotarRechazo = (causa: unknown) => rechazos.push(causa)
+  const rejections: unknown[] = []
+  const noteRejection = (causa: unknown) => rejections.push(causa)
   beforeAll(async () => {
-    await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
-    server.baseUrl = `http://127.0.0.1:${(escucha.address() as AddressInfo).port}`
-    process.on('unhandledRejection', anotarRechazo)
+    await new Promise<void>((listo) => httpServer.listen(0, '127.0.0.1', listo))
+    server.baseUrl = `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`
+    process.on('unhandledRejection', noteRejection)
   })
   beforeEach(() => {
     capturedRequests.length = 0
-    guion = []
+    responderQueue = []
   })
   afterEach(async () => {
     await turno()
-    expect(rechazos.splice(0), 'unhandled rejections').toEqual([])
+    expect(rejections.splice(0), 'unhandled rejections').toEqual([])
   })
   afterAll(() => {
-    process.off('unhandledRejection', anotarRechazo)
-    escucha.closeAllConnections()
-    escucha.close()
+    process.off('unhandledRejection', noteRejection)
+    httpServer.closeAllConnections()
+    httpServer.close()
   })
   return server
 }
@@ -133,8 +133,8 @@ export const respondProblema = (
 ) => json(status, problema(status, codigo, moreFields), cabeceras)
 
 /** What a call fails with; it must fail. */
-export const falla = <T = ErrorGuias>(promesa: PromiseLike<unknown>): Promise<T> =>
-  Promise.resolve(promesa).then(
+export const falla = <T = ErrorGuias>(promise: PromiseLike<unknown>): Promise<T> =>
+  Promise.resolve(promise).then(
     (valor) => {
       throw new Error(`It did not fail: ${inspect(valor)}`)
     },

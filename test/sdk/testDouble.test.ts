@@ -202,10 +202,10 @@ describe('@guias/sdk/pruebas', () => {
     const comercio = await entorno.nuevoComercio()
     const real: Lado = {
       api: comercio.api,
-      quieto: () => entorno.quietud(),
+      quieto: () => entorno.waitForQuiet(),
       async pasar(horas) {
         entorno.advance(horas * 3_600_000)
-        await entorno.quietud()
+        await entorno.waitForQuiet()
       },
       url: `http://127.0.0.1:${(receptor.address() as AddressInfo).port}/guias`,
       recibidos,

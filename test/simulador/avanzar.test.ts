@@ -13,7 +13,7 @@ import {
   findPathTo,
   findReason,
   moveGuiaTo,
-  type SimulableEstado,
+  type SimulatorEstado,
   simulateStep,
   transiciones,
 } from './simulate.ts'
@@ -41,7 +41,7 @@ describe('avanzar', () => {
     for (const otro of ALL_ESTADOS) {
       if (admitidos.some((uno) => uno === otro)) {
         const movida = await comercio.api.simulador.avanzar(await nueva(), {
-          estado: otro as SimulableEstado,
+          estado: otro as SimulatorEstado,
           motivo: findReason(otro),
         })
         // A failed attempt also opens a decision, with an event of its own.
@@ -49,7 +49,7 @@ describe('avanzar', () => {
         expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + eventos, modo: 'test' })
       } else {
         const error = await catchProblema(
-          comercio.api.simulador.avanzar(quieta, { estado: otro as SimulableEstado, motivo: findReason(otro) }),
+          comercio.api.simulador.avanzar(quieta, { estado: otro as SimulatorEstado, motivo: findReason(otro) }),
         )
         expect(error).toBeInstanceOf(ErrorConflicto)
         expect([otro, error.codigo, error.transiciones ?? []]).toEqual([otro, 'transicion_invalida', admitidos])
@@ -91,7 +91,7 @@ describe('avanzar', () => {
       'entregado',
     ].map((e) => `guia.${e}`)
     expect(datos.map(({ tipo }) => tipo)).toEqual(tipos)
-    const recibidos = await hasta(async () => receptor.recibidos.length >= 7 && receptor.recibidos)
+    const recibidos = await hasta(async () => receptor.receivedWebhooks.length >= 7 && receptor.receivedWebhooks)
     const porSecuencia = recibidos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
     expect(porSecuencia).toEqual(datos)
   })
@@ -101,7 +101,7 @@ describe('avanzar', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const camino = findPathTo(estado)
     for (const otro of camino.slice(0, -1)) await simulateStep(comercio, guia, otro)
-    expect(await comercio.api.simulador.avanzar(guia, { estado: estado as SimulableEstado, motivo })).toMatchObject({
+    expect(await comercio.api.simulador.avanzar(guia, { estado: estado as SimulatorEstado, motivo })).toMatchObject({
       estado,
     })
     const { datos } = await comercio.api.guias.eventos(guia)
@@ -214,7 +214,7 @@ describe('avanzar', () => {
       estado: 'aceptado',
       secuencia: 2,
     })
-    const [aviso] = await hasta(async () => receptor.recibidos.length > 0 && receptor.recibidos)
+    const [aviso] = await hasta(async () => receptor.receivedWebhooks.length > 0 && receptor.receivedWebhooks)
     expect(aviso!.json).toMatchObject({ tipo: 'guia.nota', datos: { evento: { descripcion } } })
   })
 

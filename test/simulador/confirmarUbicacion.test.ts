@@ -81,13 +81,13 @@ describe('confirmar-ubicacion', () => {
           return guia
         }),
       )
-      await entorno.quietud(comercio)
+      await entorno.waitForQuiet(comercio)
       const tipos = ['guia.aceptado', 'ubicacion.solicitada', `ubicacion.${resultado}`]
       for (const guia of guias) {
         expect(await readEventoTypes(comercio, guia)).toEqual(tipos)
         expect((await comercio.api.guias.obtener(guia)).ubicacion.estado).toBe(resultado)
         const suyos = await hasta(async () => {
-          const recibidos = receptor.recibidos.filter(({ json }) => json.datos.guia.guia === guia)
+          const recibidos = receptor.receivedWebhooks.filter(({ json }) => json.datos.guia.guia === guia)
           return recibidos.length >= 2 && recibidos
         })
         expect(suyos.map(({ json }) => json.tipo).sort()).toEqual(tipos.slice(1).sort())

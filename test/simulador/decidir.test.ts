@@ -10,7 +10,7 @@ import { moveGuiaTo } from './simulate.ts'
 
 const entorno = shareEnvironment()
 const nuevoReceptor = useReceivers()
-const { tienda, politica, enlaceDe, ver, send: enviar, mensajes } = useQuestions(entorno)
+const { createComercio: tienda, politica, enlaceDe, ver, send: enviar, mensajes } = useQuestions(entorno)
 const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 const ROSA = { nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }
 
@@ -56,7 +56,7 @@ describe('decidir', () => {
     const comercio = await tienda()
     const [simulada, deVerdad] = [await fallida(comercio), await fallida(comercio)]
     await simulada.api.simulador.decidir(simulada.guia, { eleccion: 'vecino', vecino: ROSA })
-    await entorno.quietud(comercio)
+    await entorno.waitForQuiet(comercio)
     expect((await enviar(await enlaceDe(deVerdad.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
     const [una, otra] = [await simulada.leer(), await deVerdad.leer()]
     const dicho = ({ datos }: typeof una.eventos) =>
@@ -105,7 +105,7 @@ describe('decidir', () => {
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' },
     })
-    const avisos = await hasta(async () => receptor.recibidos.length >= 2 && receptor.recibidos)
+    const avisos = await hasta(async () => receptor.receivedWebhooks.length >= 2 && receptor.receivedWebhooks)
     const eventos = avisos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
     expect(eventos).toMatchObject([
       { tipo: 'guia.decision_tomada', descripcion: 'El destinatario no lo quiere' },
@@ -220,7 +220,7 @@ describe('decidir, if nobody does', () => {
       'sin_decision',
     ])
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vuelve)
-    await entorno.quietud(comercio)
+    await entorno.waitForQuiet(comercio)
     expect((await leer()).secuencia).toBe(vuelve.secuencia)
     expect((await ver(await enlaceDe(guia))).html).toContain('Nadie decidió a tiempo')
   })

@@ -46,7 +46,7 @@ let propias: { test: string; live: string }
 let sesion: string
 
 async function iniciar(env: Record<string, string> = {}) {
-  proceso = procesos.iniciar({ DATA_DIR: dataDir, PORT: new URL(url).port, MAP_TILES_URL: 'none', ...env })
+  proceso = procesos.startService({ DATA_DIR: dataDir, PORT: new URL(url).port, MAP_TILES_URL: 'none', ...env })
   await hasta(async () => (await probeUrl(`${url}/readyz`))?.status === 200 || proceso.fin)
   await listo(proceso)
 }
@@ -289,7 +289,7 @@ it('a courier of the demo whose code somebody renewed is anybody’s', async () 
 
 it('a first start with TRUST_PROXY makes no demo', async () => {
   const suya = procesos.nextFolder()
-  const primero = procesos.iniciar({ DATA_DIR: suya, TRUST_PROXY: '1' })
+  const primero = procesos.startService({ DATA_DIR: suya, TRUST_PROXY: '1' })
   const base = await listo(primero)
   expect(existsSync(join(suya, 'demo.json'))).toBe(false)
   expect(primero.output).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')

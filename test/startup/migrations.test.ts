@@ -51,7 +51,9 @@ describe('migrar()', () => {
     let seis: TestProcess[]
     try {
       await portero.query('select pg_advisory_lock(72707369)')
-      seis = Array.from({ length: 6 }, () => procesos.correr([process.execPath, '--input-type=module', '-e', codigo]))
+      seis = Array.from({ length: 6 }, () =>
+        procesos.runCommand([process.execPath, '--input-type=module', '-e', codigo]),
+      )
       await hasta(async () => {
         const { rowCount } = await portero.query(
           `select 1 from pg_stat_activity where application_name = 'guias migraciones' and datname = current_database()

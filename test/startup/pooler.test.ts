@@ -14,7 +14,7 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
     pooler = await startPooler(inject('postgres'))
     return { DATABASE_POOLER_URL: pooler.url(databaseUrl), DATABASE_PREPARED: '0' }
   })
-  afterAll(() => pooler?.bajar())
+  afterAll(() => pooler?.stop())
 
   /** What a merchant's system does all day; the codes of the guides that it made. */
   async function unDia({ api }: Comercio): Promise<string[]> {
@@ -39,9 +39,9 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
       const eventos = (await api.guias.obtener(hechas[i]![0]!)).eventos.datos
       expect(eventos.length).toBeGreaterThan(0)
     }
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     // Each creation and each state, once.
-    const oidos = receptor.recibidos.map(({ json }) => json.tipo)
+    const oidos = receptor.receivedWebhooks.map(({ json }) => json.tipo)
     expect(oidos.filter((tipo) => tipo === 'guia.aceptado')).toHaveLength(6 * 20)
     expect(oidos.filter((tipo) => tipo === 'guia.en_ruta')).toHaveLength(6)
     await receptor.close()

@@ -35,7 +35,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
       OTEL_METRICS_EXPORTER: 'none',
       OTEL_LOGS_EXPORTER: 'none',
     }
-    principal = procesos.iniciar(variables)
+    principal = procesos.startService(variables)
     await hasta(async () => principal.output.includes(`Guías está listo con ${CUANTOS} procesos`))
   }
 
@@ -171,7 +171,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
   it('end with the one that looks after them, whether it is asked to or killed', async () => {
     await completos()
     process.kill(principal.pid, 'SIGTERM')
-    expect(await principal.waitForEnd()).toEqual({ codigo: 0, senal: null })
+    expect(await principal.waitForEnd()).toEqual({ codigo: 0, signal: null })
     await hasta(async () => findProcesses(dataDir).size === 0)
     await empezar()
     principal.child.kill('SIGKILL')
@@ -181,10 +181,10 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
 
 it('a process that can not start says why, and nothing is left', FULL_RUN_ONLY, async () => {
   const dataDir = procesos.nextFolder()
-  const ocupado = procesos.iniciar({ DATA_DIR: procesos.nextFolder() })
+  const ocupado = procesos.startService({ DATA_DIR: procesos.nextFolder() })
   const puerto = await hasta(async () => /127\.0\.0\.1:(\d+)\/api/.exec(ocupado.output)?.[1])
-  const proceso = procesos.iniciar({ DATA_DIR: dataDir, PORT: puerto, API_PROCESSES: '2' })
-  expect(await proceso.waitForEnd()).toEqual({ codigo: 1, senal: null })
+  const proceso = procesos.startService({ DATA_DIR: dataDir, PORT: puerto, API_PROCESSES: '2' })
+  expect(await proceso.waitForEnd()).toEqual({ codigo: 1, signal: null })
   expect(proceso.errores).toContain(`El puerto ${puerto} de 127.0.0.1 ya está en uso`)
   await hasta(async () => findProcesses(dataDir).size === 0)
 })

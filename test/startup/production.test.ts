@@ -19,15 +19,15 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', F
     await cp(fileURLToPath(new URL(una, ROOT)), join(carpeta, una), { recursive: true })
   const [instalar = ''] = /^npm ci .+$/m.exec(libro) ?? []
   const env = { NODE_ENV: 'production', DATA_DIR: join(carpeta, 'datos'), PORT: '0', LOG_LEVEL: 'warn' }
-  const instalacion = procesos.correr([...instalar.split(' '), '--prefer-offline'], env, carpeta)
-  expect(await instalacion.waitForEnd(), instalacion.errores).toEqual({ codigo: 0, senal: null })
+  const instalacion = procesos.runCommand([...instalar.split(' '), '--prefer-offline'], env, carpeta)
+  expect(await instalacion.waitForEnd(), instalacion.errores).toEqual({ codigo: 0, signal: null })
 
   const instalados = await readdir(join(carpeta, 'node_modules'))
   expect(instalados).toEqual(expect.arrayContaining(['express', 'node', 'pg-boss', 'sharp']))
   for (const ajeno of ['prisma-cli', 'tsdown', 'vitest', '@redocly', '@biomejs', '@guias'])
     expect(instalados).not.toContain(ajeno)
 
-  const servicio = procesos.correr(['npm', 'start', '--ignore-scripts'], env, carpeta)
+  const servicio = procesos.runCommand(['npm', 'start', '--ignore-scripts'], env, carpeta)
   const url = await listo(servicio)
   const { llave } = JSON.parse(await readFile(join(carpeta, 'datos/demo.json'), 'utf8'))
   const creada = await requestSeparately(`${url}/api/v1/guias`, { method: 'POST', llave, cuerpo: buildGuia() })
@@ -47,8 +47,8 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', F
   expect((await requestSeparately(`${url}/docs`)).status).toBe(200)
 
   const consola = ['npm', 'run', '--silent', '--ignore-scripts', 'admin', '--', 'comercios', 'listar', '--json']
-  const comercios = procesos.correr(consola, env, carpeta)
-  expect(await comercios.waitForEnd(), comercios.errores).toEqual({ codigo: 0, senal: null })
+  const comercios = procesos.runCommand(consola, env, carpeta)
+  expect(await comercios.waitForEnd(), comercios.errores).toEqual({ codigo: 0, signal: null })
   expect(JSON.parse(comercios.output)).toEqual([
     expect.objectContaining({ comercio: expect.stringMatching(/^com_/), nombre: expect.any(String) }),
   ])

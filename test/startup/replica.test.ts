@@ -31,15 +31,15 @@ describe('a replica', FULL_RUN_ONLY, () => {
     await admin.connect()
     cerrar.push(() => admin.end())
     seguidor = new StandbyServer(join(procesos.base, 'seguidor'), await findFreePort(), new URL(primaria.superuserUrl))
-    await seguidor.copiar(admin)
-    cerrar.push(() => seguidor.matar())
-    await seguidor.arrancar()
+    await seguidor.copyFiles(admin)
+    cerrar.push(() => seguidor.kill())
+    await seguidor.start()
 
     const leida = new URL(primaria.url)
     leida.port = new URL(seguidor.url).port
     deReplica = leida.href
     const env = { DATABASE_URL: primaria.url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: dataDir }
-    const servicio = procesos.iniciar({
+    const servicio = procesos.startService({
       ...env,
       DATABASE_URL_READ: leida.href,
       REQUESTS_PER_NETWORK: '10000',
@@ -133,9 +133,9 @@ describe('a replica', FULL_RUN_ONLY, () => {
     await seLee()
     const guia = await crear()
     await mirarMientras('a replica killed and back', guia, async () => {
-      await seguidor.matar()
+      await seguidor.kill()
       expect(await buscar(guia)).toBe('aceptado')
-      await seguidor.arrancar()
+      await seguidor.start()
       await seLee()
     })
     expect(await buscar(guia)).toBe('aceptado')

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { readMigrations } from '../../server/startup/migrations.ts'
@@ -120,7 +120,7 @@ describe('the first start', () => {
     expect(lineas).toHaveLength(2)
     // The line itself is left as it is; the function only makes curl say the status.
     const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lineas.join('\n')}`
-    const pegado = procesos.correr(['bash', '-c', guion])
+    const pegado = procesos.runCommand(['bash', '-c', guion])
     expect(await pegado.waitForEnd()).toMatchObject({ codigo: 0 })
     const [cuerpo = '', status] = pegado.output.split('\n')
     expect(status).toBe('201')
@@ -189,7 +189,7 @@ describe('while one runs', () => {
   it('refuses a second one on the same PORT, before it makes anything', async () => {
     const dataDir = procesos.nextFolder()
     const puerto = new URL(primero.url).port
-    const segundo = procesos.iniciar({ DATA_DIR: dataDir, PORT: puerto })
+    const segundo = procesos.startService({ DATA_DIR: dataDir, PORT: puerto })
     expect((await segundo.waitForEnd()).codigo).toBe(1)
     expect(segundo.errores).toMatch(new RegExp(`El puerto ${puerto} .* ya está en uso\\..* otro puerto`))
     expect(segundo.errores).not.toMatch(PILA)
@@ -202,7 +202,7 @@ describe('while one runs', () => {
 describe('a start that must fail', () => {
   it('tells all faults of the configuration at once and starts nothing', async () => {
     const dataDir = procesos.nextFolder()
-    const malo = procesos.iniciar({
+    const malo = procesos.startService({
       DATA_DIR: dataDir,
       PORT: '70000',
       HOST: 'mi casa',
@@ -223,7 +223,7 @@ describe('a start that must fail', () => {
   })
 
   it('asks for MASTER_KEYS and MESSAGING when there is a DATABASE_URL', async () => {
-    const malo = procesos.iniciar({ DATA_DIR: procesos.nextFolder(), DATABASE_URL: inject('postgres') })
+    const malo = procesos.startService({ DATA_DIR: procesos.nextFolder(), DATABASE_URL: inject('postgres') })
     expect((await malo.waitForEnd()).codigo).toBe(1)
     expect(malo.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
     expect(malo.errores).toMatch(/MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .*«buzon»/)
@@ -247,7 +247,7 @@ describe('a start that must fail', () => {
       // One after the other, but for the one that only waits.
       const probar = async ([caso, url]: [string, string]) => {
         const dataDir = procesos.nextFolder()
-        const malo = procesos.iniciar({
+        const malo = procesos.startService({
           DATA_DIR: dataDir,
           DATABASE_URL: url,
           MASTER_KEYS: MASTER_KEY,
@@ -280,7 +280,7 @@ describe('a damaged file of the service', () => {
     const dataDir = procesos.nextFolder()
     mkdirSync(dataDir, { mode: 0o755 })
     writeFileSync(join(dataDir, 'master_keys'), 'dañado\n')
-    const malo = procesos.iniciar({ DATA_DIR: dataDir })
+    const malo = procesos.startService({ DATA_DIR: dataDir })
     expect((await malo.waitForEnd()).codigo).toBe(1)
     expect([...findProcesses(dataDir).values()]).toEqual([])
     expect(malo.errores).toContain(join(dataDir, 'master_keys'))
@@ -297,7 +297,7 @@ describe('somebody else’s PostgreSQL', () => {
     const dataDir = procesos.nextFolder()
     const url = Object.assign(new URL(inject('postgres')), { pathname: `/${nombre}` }).href
     const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
-    const proceso = procesos.iniciar(env)
+    const proceso = procesos.startService(env)
     const base = await listo(proceso)
     expect(await requestSeparately(`${base}/readyz`)).toMatchObject({
       status: 200,
@@ -399,7 +399,7 @@ describe('stopping and starting again', () => {
     const [, cabecera = '', respuesta = ''] = recibido.split('\r\n\r\n')
     expect(cabecera).toMatch(/^HTTP\/1\.1 201 /)
     ultimaRespuesta = cabecera
-    expect(await proceso.waitForEnd()).toEqual({ codigo: 0, senal: null })
+    expect(await proceso.waitForEnd()).toEqual({ codigo: 0, signal: null })
     await noQuedaNada(primero.dataDir)
     guia = JSON.parse(respuesta).guia
   })
@@ -424,7 +424,7 @@ describe('stopping and starting again', () => {
   it('Ctrl-C while it starts stops everything, too', async () => {
     const proceso = procesos.npmStart({ DATA_DIR: primero.dataDir })
     const cerrojo = join(primero.dataDir, 'pgdata', 'postmaster.pid')
-    while (!existsSync(cerrojo) && !proceso.fin) await dormir(2)
+    while (!existsSync(cerrojo) && !proceso.fin) await sleep(2)
     proceso.signalAll('SIGINT')
     await noQuedaNada(primero.dataDir)
     expect(proceso.errores).not.toMatch(PILA)

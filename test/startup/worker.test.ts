@@ -15,7 +15,7 @@ it('several workers start together on a new database, where one of them makes th
   await migrate(url.href)
   const lineas: string[] = []
   const log = createLog('warn', { write: (linea) => lineas.push(linea) })
-  const env = { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: inject('carpeta') }
+  const env = { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: inject('runFolder') }
   const config = readConfig(env, '/')
   const workers = await Promise.all(Array.from({ length: 4 }, () => startWorkerProcess(config, log)))
   await Promise.all(workers.map((worker) => worker.stop()))

@@ -1,7 +1,7 @@
 import { leerTelefono as leerSinLlamar } from '@guias/sdk/telefono'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { describe, expect, it } from 'vitest'
-import { PLANES } from '../../server/generated/contract/plans.ts'
+import { NUMBERING_PLANS } from '../../server/generated/contract/plans.ts'
 import { isLandlineOf, parseTelephone } from '../../server/platform/telephones/interpret.ts'
 import { readTelephone } from '../../server/platform/telephones/telephone.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
@@ -13,7 +13,7 @@ function* numeros(cuantos: number, semilla: number) {
   const siguiente = createRandom(semilla)
   const azar = (n: number) => Math.floor(siguiente() * n)
   for (let i = 0; i < cuantos; i++) {
-    const plan = PLANES[azar(PLANES.length)]!
+    const plan = NUMBERING_PLANS[azar(NUMBERING_PLANS.length)]!
     let nacional = ''
     for (let largo = 6 + azar(7); largo > 0; largo--) nacional += azar(10)
     yield { plan, national: nacional, random: azar }

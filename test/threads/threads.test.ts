@@ -45,7 +45,7 @@ describe('threads', () => {
     const hilos = abrir()
     const bytes = await hilos.run('a', 'eco', 'ñandú')
     expect([Buffer.isBuffer(bytes), bytes.toString()]).toEqual([true, 'ñandú'])
-    await expect(hilos.run('a', 'fallar', 'así no')).rejects.toThrow(new RangeError('así no'))
+    await expect(hilos.run('a', 'fail', 'así no')).rejects.toThrow(new RangeError('así no'))
     // What can't be told to a thread fails alone.
     await expect(hilos.run('a', 'eco', (() => {}) as unknown as string)).rejects.toThrow(/could not be cloned/)
     expect((await hilos.run('a', 'eco', 'sigue')).toString()).toBe('sigue')
@@ -55,28 +55,30 @@ describe('threads', () => {
   it('work side by side, as many as there may be', async () => {
     const hilos = abrir({ count: 2 })
     const puerta = nuevaPuerta()
-    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'echoAfterDoor', { door: puerta, texto: 'primera' })
     expect((await hilos.run('a', 'eco', 'segunda')).toString()).toBe('segunda')
     abrirPuerta(puerta)
     expect((await primera).toString()).toBe('primera')
   })
 
   it.each([
-    ['ends itself', 'morir'],
-    ['runs out of memory', 'hincharse'],
+    ['ends itself', 'die'],
+    ['runs out of memory', 'exhaustMemory'],
   ] as const)('a thread that %s is replaced: its task fails, those that wait are done', async (_como, tarea) => {
     const hilos = abrir()
     const mala = hilos.run('a', tarea, undefined as never)
     const buena = hilos.run('a', 'eco', 'buena')
     await expect(mala).rejects.toMatchObject(ocupado)
     expect((await buena).toString()).toBe('buena')
-    expect(lineas.map((linea) => JSON.parse(linea))).toEqual([expect.objectContaining({ msg: 'thread lost', tarea })])
+    expect(lineas.map((linea) => JSON.parse(linea))).toEqual([
+      expect.objectContaining({ msg: 'thread lost', task: tarea }),
+    ])
   })
 
   it('a thread that never ends is replaced at the deadline: its task fails, those that wait are done', async () => {
     const hilos = abrir({ timeout: DEADLINE })
     const puerta = nuevaPuerta()
-    const mala = hilos.run('a', 'colgarse', puerta)
+    const mala = hilos.run('a', 'hang', puerta)
     const buena = hilos.run('a', 'eco', 'buena')
     await hasta(async () => Atomics.load(puerta, 1) === 1)
     deadlines.vencer()
@@ -102,7 +104,7 @@ describe('threads', () => {
 
   it('a stop ends what is under way and what waits, and nothing begins after it', async () => {
     const hilos = abrir()
-    const todas = [hilos.run('a', 'colgarse', undefined as never), hilos.run('b', 'eco', 'espera')]
+    const todas = [hilos.run('a', 'hang', undefined as never), hilos.run('b', 'eco', 'espera')]
     const fines = Promise.allSettled(todas)
     await hilos.stop()
     for (const fin of await fines) expect(fin).toMatchObject({ status: 'rejected', reason: ocupado })
@@ -118,7 +120,7 @@ describe('a request that waits for a thread', () => {
     const orden: string[] = []
     const pedir = (dueno: string, texto: string) =>
       hilos.run(dueno, 'eco', texto).then((bytes) => orden.push(bytes.toString()))
-    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'echoAfterDoor', { door: puerta, texto: 'primera' })
     const todas = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((texto) => pedir(texto[0]!, texto))
     abrirPuerta(puerta)
     await Promise.all([primera, ...todas])
@@ -128,7 +130,7 @@ describe('a request that waits for a thread', () => {
   it('is told to come back where too many wait: of the owner with most of them, the last', async () => {
     const hilos = abrir({ waiting: 3 })
     const puerta = nuevaPuerta()
-    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'echoAfterDoor', { door: puerta, texto: 'primera' })
     const deA = ['a1', 'a2', 'a3', 'a4'].map((texto) => hilos.run('a', 'eco', texto))
     await expect(deA[3]).rejects.toMatchObject(ocupado)
     const deB = hilos.run('b', 'eco', 'b1')
@@ -140,7 +142,7 @@ describe('a request that waits for a thread', () => {
   it('is told to come back when its patience ends', async () => {
     const hilos = abrir({ patience: 50 })
     const puerta = nuevaPuerta()
-    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'echoAfterDoor', { door: puerta, texto: 'primera' })
     await expect(hilos.run('b', 'eco', 'tarde')).rejects.toMatchObject(ocupado)
     abrirPuerta(puerta)
     // Whose turn has come is no longer waiting.
@@ -151,7 +153,7 @@ describe('a request that waits for a thread', () => {
     const hilos = abrir({ waiting: 1 })
     const puerta = nuevaPuerta()
     const control = new AbortController()
-    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'echoAfterDoor', { door: puerta, texto: 'primera' })
     const dejada = hilos.run('a', 'eco', 'dejada', control.signal)
     control.abort()
     await expect(dejada).rejects.toMatchObject(ocupado)
@@ -165,7 +167,7 @@ describe('a request that waits for a thread', () => {
     const hilos = abrir()
     const puerta = nuevaPuerta()
     const control = new AbortController()
-    const dejada = hilos.run('a', 'hastaQueLoDejen', puerta, control.signal)
+    const dejada = hilos.run('a', 'runUntilAbandoned', puerta, control.signal)
     await hasta(async () => Atomics.load(puerta, 1) === 1)
     control.abort()
     await expect(dejada).rejects.toMatchObject(ocupado)

@@ -12,7 +12,7 @@ const {
   leer,
   esperar,
   createGuia: nueva,
-  escanear,
+  scanEstados,
   rows: filas,
 } = useUbicacionRequests(entorno)
 
@@ -65,7 +65,7 @@ describe('the merchant', () => {
       const todas = await Promise.all(Array.from({ length: 5 }, () => api.guias.confirmarUbicacion(guia, lugar)))
       for (const otra of todas) expect(otra).toEqual(primera)
       expect((await leer(comercio, guia)).secuencia).toBe(3)
-      await escanear(guia, 'recolectado', 'en_ruta')
+      await scanEstados(guia, 'recolectado', 'en_ruta')
       expect((await api.guias.confirmarUbicacion(guia, lugar)).secuencia).toBe(5)
     }
     // Another word for it is another word.
@@ -90,16 +90,16 @@ describe('the merchant', () => {
     }
     expect((await corregir()).ubicacion).toMatchObject({ lat, origen: 'comercio' })
     for (const estado of ['recolectado', 'en_bodega', 'en_transito']) {
-      await escanear(guia, estado)
+      await scanEstados(guia, estado)
       expect((await corregir()).ubicacion.lat).toBe(lat)
     }
-    await escanear(guia, 'en_ruta')
+    await scanEstados(guia, 'en_ruta')
     await cerrada('en_ruta')
-    await escanear(guia, 'intento_fallido')
+    await scanEstados(guia, 'intento_fallido')
     expect((await corregir()).ubicacion.lat).toBe(lat)
-    await escanear(guia, 'en_ruta')
+    await scanEstados(guia, 'en_ruta')
     await cerrada('en_ruta')
-    await escanear(guia, 'entregado')
+    await scanEstados(guia, 'entregado')
     await cerrada('entregado')
     checkHistory(await leer(comercio, guia), 'confirmada')
     for (const [ultimo, ...camino] of [
@@ -107,7 +107,7 @@ describe('the merchant', () => {
       ['devuelto', 'recolectado', 'en_devolucion'],
     ]) {
       const { guia: otra } = await api.guias.crear(buildGuia())
-      await escanear(otra, ...camino, ultimo!)
+      await scanEstados(otra, ...camino, ultimo!)
       await expect(api.guias.confirmarUbicacion(otra, { lat: 14, lng: -90 })).rejects.toMatchObject(
         conflicto('ubicacion_cerrada'),
       )
@@ -168,7 +168,7 @@ describe('the merchant', () => {
   it('sees nobody leave for a place that isn’t confirmed', async () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio)
-    await escanear(guia, 'recolectado')
+    await scanEstados(guia, 'recolectado')
     const salir = () => entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
     expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
     entorno.advance(73 * HORA)
@@ -178,7 +178,7 @@ describe('the merchant', () => {
     expect((await salir()).status).toBe(201)
     // Who leaves all the same, for a reason, may still be told.
     const forzada = await nueva(comercio)
-    await escanear(forzada, 'recolectado')
+    await scanEstados(forzada, 'recolectado')
     const forzar = { estado: 'en_ruta', forzar: { razon: 'El repartidor conoce la casa' } }
     expect((await entorno.operar('POST', `/guias/${forzada}/eventos`, forzar)).status).toBe(201)
     expect((await enviar(await enlaceDe(forzada), AHI)).status).toBe(303)

@@ -16,7 +16,7 @@ const {
   leer,
   esperar,
   createGuia: nueva,
-  escanear,
+  scanEstados,
   mensajes,
   rows: filas,
 } = useUbicacionRequests(entorno)
@@ -48,14 +48,14 @@ describe('the recipient says the place anew', () => {
     expect(cambiada.secuencia).toBe(4)
     expect(cambiada.ubicacion).toMatchObject({ origen: 'destinatario', lat: 14.64, lng: -90.61, precision_m: null })
     expect(cambiada.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.64, lng: -90.61 })
-    await hasta(async () => receptor.recibidos.length === 2)
-    await escanear(guia, 'recolectado', 'en_ruta')
+    await hasta(async () => receptor.receivedWebhooks.length === 2)
+    await scanEstados(guia, 'recolectado', 'en_ruta')
     const antes = await filas(guia)
     expect(await (await ver(ruta)).text()).not.toContain('?cambiar')
     const tarde = await enviar(ruta, { ...AHI, cambiar: '1' })
     expect([tarde.status, (await tarde.text()).includes('Ya no se puede cambiar aquí')]).toEqual([200, true])
     expect(await filas(guia)).toEqual(antes)
-    await escanear(guia, 'en_bodega')
+    await scanEstados(guia, 'en_bodega')
     expect((await enviar(ruta, { ...AHI, cambiar: '1' })).status).toBe(303)
     expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, precision_m: 12 })
   })
@@ -150,7 +150,7 @@ describe('words beside a confirmed place', () => {
     expect((await enviar(ruta, { ...SENAS, referencia: 'x'.repeat(201) })).status).toBe(422)
     expect((await enviar(ruta, { ...SENAS, referencia: '' })).status).toBe(303)
     expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, referencia: null })
-    await escanear(guia, 'recolectado', 'en_ruta')
+    await scanEstados(guia, 'recolectado', 'en_ruta')
     const antes = await filas(guia)
     expect(await (await enviar(ruta, SENAS)).text()).not.toContain('Guardar las señas')
     expect(await filas(guia)).toEqual(antes)

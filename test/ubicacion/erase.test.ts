@@ -22,7 +22,7 @@ const {
   send: enviar,
   leer,
   createGuia: nueva,
-  escanear,
+  scanEstados,
   rows: filas,
   mensajes,
 } = useUbicacionRequests(entorno)
@@ -89,12 +89,12 @@ describe('after the retention', () => {
     await api.guias.confirmarUbicacion(guias.comercio!, { maps_url: ENLACE, referencia: 'Portón azul' })
     for (const [nombre, guia] of Object.entries(guias)) {
       if (nombre === 'cancelada') await api.guias.cancelar(guia)
-      else await escanear(guia, ...EN_CAMINO)
+      else await scanEstados(guia, ...EN_CAMINO)
     }
     // Ended a day later; and not at all.
     adelantar(24 * HORA)
     const posterior = await api.guias.crear(buildGuia({ lat: 14.6155554, lng: -90.6155554 }))
-    await escanear(posterior.guia, ...EN_CAMINO)
+    await scanEstados(posterior.guia, ...EN_CAMINO)
     const abierta = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
     await hasta(async () => {
       const { rows } = await entorno.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
@@ -115,7 +115,7 @@ describe('after the retention', () => {
           return { ...resto, enlaces: enlace_corto.map(({ maps_url }) => maps_url) }
         }),
       )
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const intactas = await guardado()
     await olvidar()
     expect(await guardado()).toEqual(intactas)
@@ -188,10 +188,12 @@ describe('after the retention', () => {
     await expect(api.guias.reenviarSolicitud(guias.cancelada!)).rejects.toMatchObject({ status: 409 })
 
     // What is sent again is sent without it.
-    receptor.recibidos.length = 0
+    receptor.receivedWebhooks.length = 0
     for (const { aviso } of entregas) await api.webhooks.reenviar(webhook.webhook, aviso)
-    await hasta(async () => receptor.recibidos.length >= entregas.length)
-    const suyas = receptor.recibidos.filter(({ cuerpo }) => Object.values(guias).some((guia) => cuerpo.includes(guia)))
+    await hasta(async () => receptor.receivedWebhooks.length >= entregas.length)
+    const suyas = receptor.receivedWebhooks.filter(({ cuerpo }) =>
+      Object.values(guias).some((guia) => cuerpo.includes(guia)),
+    )
     expect(suyas.length).toBeGreaterThan(20)
     for (const { json, cuerpo } of suyas) {
       expect(json.datos.guia.telefono).toMatch(/^\+5023777000\d$/)

@@ -28,7 +28,7 @@ const {
   leer,
   esperar,
   createGuia: nueva,
-  escanear,
+  scanEstados,
   mensajes,
   rows: filas,
 } = useUbicacionRequests(entorno)
@@ -78,8 +78,8 @@ describe('a guide without a place', () => {
     expect(eventos.datos[1]).toMatchObject({ estado: 'aceptado', estado_anterior: 'aceptado', ocurrido_en: enviado_en })
     const lista = await comercio.api.guias.listar()
     expect(lista.datos).toEqual([detalle])
-    await hasta(async () => receptor.recibidos.length === 2)
-    const [primero, segundo] = receptor.recibidos.map(({ json }) => json).sort((a, b) => (a.id < b.id ? -1 : 1))
+    await hasta(async () => receptor.receivedWebhooks.length === 2)
+    const [primero, segundo] = receptor.receivedWebhooks.map(({ json }) => json).sort((a, b) => (a.id < b.id ? -1 : 1))
     const { url_rastreo: _, zona_horaria: __, ...sinRastreo } = creada
     expect([primero.tipo, primero.datos.guia]).toEqual(['guia.aceptado', sinRastreo])
     expect(segundo).toMatchObject({ id: `evt_${guia}_2`, tipo: 'ubicacion.solicitada' })
@@ -87,8 +87,8 @@ describe('a guide without a place', () => {
       guia: { ...detalle, url_rastreo: undefined, zona_horaria: undefined },
       evento: eventos.datos[1],
     })
-    await entorno.quietud()
-    expect(receptor.recibidos).toHaveLength(2)
+    await entorno.waitForQuiet()
+    expect(receptor.receivedWebhooks).toHaveLength(2)
     expect(await mensajes(comercio)).toMatchObject([{ guia, numero: 1, canal: 'buzon', estado: 'enviado' }])
   })
 
@@ -98,7 +98,7 @@ describe('a guide without a place', () => {
     const { lat: _lat, lng: _lng, ...conEnlace } = buildGuia({ maps_url: ENLACE })
     expect((await comercio.api.guias.crear(conEnlace)).ubicacion.solicitud).toBeNull()
     await comercio.api.guias.crearLote({ guias: [buildGuiaWithoutDestino({ telefono: 'ninguno' })] })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(await mensajes(comercio)).toEqual([])
   })
 
@@ -134,7 +134,7 @@ describe('a guide without a place', () => {
     await repetir()
     await Promise.all([1, 2].map(() => sendMensajes(deps, trabajos)))
     await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     const todos = await mensajes(comercio)
     expect(todos).toHaveLength(31)
     expect(new Set(todos.map(({ guia }) => guia)).size).toBe(31)
@@ -276,7 +276,7 @@ describe('the recipient’s page', () => {
     await comercio.api.guias.cancelar(cancelada)
     const enRuta = await nueva(comercio)
     await comercio.api.guias.confirmarUbicacion(enRuta, { lat: 14.7, lng: -90.6 })
-    await escanear(enRuta, 'recolectado', 'en_ruta')
+    await scanEstados(enRuta, 'recolectado', 'en_ruta')
     const delComercio = await nueva(comercio)
     await comercio.api.guias.confirmarUbicacion(delComercio, { lat: 14.7, lng: -90.6 })
     const rutas: [string, number, number, string, string?][] = [
@@ -355,7 +355,7 @@ describe('a request’s end', () => {
     const ruta = await enlaceDe(guia)
     const pedida = (await leer(comercio, guia)).ubicacion.solicitud!
     entorno.advance(71 * HORA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect((await ver(ruta)).status).toBe(200)
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
     entorno.advance(HORA)
@@ -371,7 +371,7 @@ describe('a request’s end', () => {
       expect(await respuesta.text()).toContain('Este enlace ya venció')
     }
     entorno.advance(72 * HORA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(await filas(guia)).toEqual(antes)
     await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
     checkHistory(await leer(comercio, guia))
@@ -448,12 +448,12 @@ describe('location events', () => {
     await anotar(guia)
     await comercio.api.guias.confirmarUbicacion(guia, { maps_url: ENLACE, referencia: 'Casa «3»' })
     await anotar(guia)
-    await escanear(guia, 'recolectado', 'en_ruta')
+    await scanEstados(guia, 'recolectado', 'en_ruta')
     await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'activo' })
-    await hasta(async () => receptor.recibidos.length >= 5)
-    await entorno.quietud()
-    expect(receptor.recibidos).toHaveLength(5)
-    for (const { id, json } of receptor.recibidos) expect(json).toEqual(fotos.get(id))
+    await hasta(async () => receptor.receivedWebhooks.length >= 5)
+    await entorno.waitForQuiet()
+    expect(receptor.receivedWebhooks).toHaveLength(5)
+    for (const { id, json } of receptor.receivedWebhooks) expect(json).toEqual(fotos.get(id))
     const tipos = [
       'guia.aceptado',
       'ubicacion.solicitada',

@@ -30,7 +30,7 @@ const {
   leer,
   esperar,
   createGuia: nueva,
-  escanear,
+  scanEstados,
   mensajes,
   rows: filas,
   tokens,
@@ -84,8 +84,8 @@ describe('a request is made again', () => {
     const confirmada = await leer(comercio, guia)
     checkHistory(confirmada)
     expect(confirmada.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
-    await hasta(async () => receptor.recibidos.length === 4)
-    expect(receptor.recibidos.map(({ json }) => json.tipo).sort()).toEqual([
+    await hasta(async () => receptor.receivedWebhooks.length === 4)
+    expect(receptor.receivedWebhooks.map(({ json }) => json.tipo).sort()).toEqual([
       'ubicacion.confirmada',
       'ubicacion.solicitada',
       'ubicacion.solicitada',
@@ -122,7 +122,7 @@ describe('a request is made again', () => {
     expect((await (await ver(await enlaceDe(guia, 2))).text()).includes('Gracias')).toBe(true)
     checkHistory(await leer(comercio, guia))
     entorno.advance(73 * HORA)
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect((await leer(comercio, guia)).secuencia).toBe(4)
   })
 
@@ -144,7 +144,7 @@ describe('a request is made again', () => {
     const pedida = await esperar(comercio, guia, enviada)
     checkHistory(pedida)
     expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, motivo: null } })
-    expect(proveedor.aceptados.filter(({ para }) => para === numero.slice(1))).toHaveLength(1)
+    expect(proveedor.acceptedMensajes.filter(({ recipient }) => recipient === numero.slice(1))).toHaveLength(1)
     expect((await enviar(await enlaceDe(guia), AHI)).status).toBe(303)
     checkHistory(await leer(comercio, guia))
   })
@@ -168,9 +168,9 @@ describe('nothing is asked', () => {
     const cancelada = await nueva(comercio, { telefono: telefono() })
     await api.guias.cancelar(cancelada)
     const entregada = (await api.guias.crear(buildGuia())).guia
-    await escanear(entregada, 'recolectado', 'en_ruta', 'entregado')
+    await scanEstados(entregada, 'recolectado', 'en_ruta', 'entregado')
     const devuelta = await nueva(comercio, { telefono: telefono() })
-    await escanear(devuelta, 'recolectado', 'en_devolucion')
+    await scanEstados(devuelta, 'recolectado', 'en_devolucion')
     const suya = await nueva(comercio, { telefono: telefono() })
     await enviar(await enlaceDe(suya), AHI)
     for (const [guia, codigo] of [

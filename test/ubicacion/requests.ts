@@ -8,14 +8,14 @@ import { buildEstadoReport, buildGuiaWithoutDestino, hasta } from '../factories.
 export const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
 /** What tests of location requests do again and again. */
-export function useUbicacionRequests(entorno: TestEnvironment) {
+export function useUbicacionRequests(environment: TestEnvironment) {
   /** Of every link that was made here, to be looked for where they have no business. */
   const tokens: string[] = []
-  const ayudas = {
+  const helpers = {
     tokens,
     /** The link that a guide's newest request carries, or that of an earlier one. */
     async enlaceDe(guia: string, numero?: number) {
-      const { rows } = await entorno.db.pool.query(
+      const { rows } = await environment.db.pool.query(
         `select id, kid from mensaje where guia = $1 and tipo = 'solicitud_ubicacion' and ($2::int is null or numero = $2)
          order by numero desc limit 1`,
         [guia, numero ?? null],
@@ -24,10 +24,10 @@ export function useUbicacionRequests(entorno: TestEnvironment) {
       tokens.push(token)
       return `/u/${token}`
     },
-    ver: (ruta: string, metodo = 'GET') => fetch(entorno.url + ruta, { method: metodo }),
+    ver: (ruta: string, metodo = 'GET') => fetch(environment.url + ruta, { method: metodo }),
     /** As the page's form does. */
     send: (ruta: string, campos: Record<string, string>) =>
-      fetch(entorno.url + ruta, {
+      fetch(environment.url + ruta, {
         method: 'POST',
         redirect: 'manual',
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -35,29 +35,32 @@ export function useUbicacionRequests(entorno: TestEnvironment) {
       }),
     leer: (comercio: Comercio, guia: string) => comercio.api.guias.obtener(guia, { limite: 100 }),
     /** Waits until the guide is so. */
-    esperar: (comercio: Comercio, guia: string, asi: (guia: Guia) => boolean) =>
+    esperar: (comercio: Comercio, guia: string, isExpected: (guia: Guia) => boolean) =>
       hasta(async () => {
-        const readGuia = await ayudas.leer(comercio, guia)
-        return asi(readGuia) && readGuia
+        const readGuia = await helpers.leer(comercio, guia)
+        return isExpected(readGuia) && readGuia
       }),
     /** A guide whose message was handed over. */
     async createGuia(comercio: Comercio, campos: Partial<GuiaIndividual> = {}) {
       const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino(campos))
-      await ayudas.esperar(comercio, guia, ({ ubicacion }) => ubicacion.solicitud?.estado === 'enviado')
+      await helpers.esperar(comercio, guia, ({ ubicacion }) => ubicacion.solicitud?.estado === 'enviado')
       return guia
     },
-    async escanear(guia: string, ...estados: string[]) {
+    async scanEstados(guia: string, ...estados: string[]) {
       for (const estado of estados) {
-        const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+        const { status, cuerpo } = await environment.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
         expect([estado, status, cuerpo.codigo]).toEqual([estado, 201, undefined])
       }
     },
     mensajes: async (comercio: Comercio) =>
-      (await entorno.db.pool.query('select * from mensaje where comercio_id = $1 order by guia, numero', [comercio.id]))
-        .rows,
+      (
+        await environment.db.pool.query('select * from mensaje where comercio_id = $1 order by guia, numero', [
+          comercio.id,
+        ])
+      ).rows,
     /** Everything that is kept of a guide. */
     async rows(guia: string) {
-      const readRows = async (texto: string) => (await entorno.db.pool.query(texto, [guia])).rows
+      const readRows = async (texto: string) => (await environment.db.pool.query(texto, [guia])).rows
       return {
         guia: await readRows('select g.* from guia g where guia = $1'),
         evento: await readRows('select * from evento where guia = $1 order by secuencia'),
@@ -71,7 +74,7 @@ export function useUbicacionRequests(entorno: TestEnvironment) {
       }
     },
   }
-  return ayudas
+  return helpers
 }
 
 const DESDE: Record<string, readonly string[]> = {
@@ -91,8 +94,8 @@ export function checkHistory(guia: Guia & { eventos: { datos: Evento[] } }, init
   ).toEqual(eventos.map((_, i) => i + 1))
   let lugar = initialEstado
   for (const { tipo } of eventos) {
-    const [eje, nuevo = ''] = tipo.split('.')
-    if (eje !== 'ubicacion') continue
+    const [axis, nuevo = ''] = tipo.split('.')
+    if (axis !== 'ubicacion') continue
     expect(DESDE[nuevo], eventSummary).toContain(lugar)
     lugar = nuevo
   }

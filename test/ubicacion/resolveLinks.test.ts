@@ -18,7 +18,7 @@ const entorno = useEnvironment(
   () => ({ WORKERS: '0' }),
 )
 const nuevoReceptor = useReceivers()
-const { leer, rows: filas, escanear } = useUbicacionRequests(entorno)
+const { leer, rows: filas, scanEstados } = useUbicacionRequests(entorno)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const CORTO = 'https://maps.app.goo.gl/abc123'
@@ -276,7 +276,7 @@ describe('a newer answer in the meantime wins', () => {
     rutas.set(CORTO, PUNTO)
     const [{ guia: cancelada }, { guia: enRuta }] = [await conEnlace(comercio, CORTO), await conEnlace(comercio, CORTO)]
     await comercio.api.guias.cancelar(cancelada)
-    await escanear(enRuta, 'recolectado', 'en_ruta')
+    await scanEstados(enRuta, 'recolectado', 'en_ruta')
     await ronda()
     const leida = await leer(comercio, cancelada)
     checkHistory(leida, 'confirmada')

@@ -5,30 +5,30 @@ import { buildGuia, hasta } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, advance: adelantar, nuevo } = useWebhooks()
+const { environment, advance: adelantar, nuevo } = useWebhooks()
 const ms = (texto: string | null) => Date.parse(texto!)
 
 it('a clock that stepped back leaves histories in order, and nothing waits for it to catch up', async () => {
-  entorno.detenerReloj()
+  environment.freezeClock()
   const { api, webhook, receptor } = await nuevo(answerWith(500))
   adelantar(HORA)
   const adelantada = (await api.guias.crear(buildGuia())).guia
   const clave = buildAvisoCode(webhook, adelantada)
   const fallida = await waitForIntentos(api, webhook, clave, 1)
-  expect(ms(fallida.proximo_intento_en)).toBeGreaterThan(entorno.clock().getTime() + 4_000)
+  expect(ms(fallida.proximo_intento_en)).toBeGreaterThan(environment.clock().getTime() + 4_000)
   adelantar(-HORA)
 
   // What was put off by the clock ahead is due as soon as it would have been.
   receptor.responder = answerWith(204)
   await hasta(async () => {
     const { proximo_intento_en } = await api.webhooks.obtenerAviso(webhook, clave)
-    return ms(proximo_intento_en) < entorno.clock().getTime() + 10_000
+    return ms(proximo_intento_en) < environment.clock().getTime() + 10_000
   })
   adelantar(10_000)
   expect(await terminada(api, webhook, clave, 2)).toMatchObject({ estado: 'entregado' })
 
   // The guide goes on behind its last date, and its webhooks leave at once.
-  await entorno.operar('POST', `/guias/${adelantada}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
+  await environment.operar('POST', `/guias/${adelantada}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
   await api.guias.cancelar(adelantada)
   const { datos } = await api.guias.eventos(adelantada)
   const registrados = datos.map(({ registrado_en }) => ms(registrado_en))
@@ -39,20 +39,20 @@ it('a clock that stepped back leaves histories in order, and nothing waits for i
 
   // What is new is dated by the clock as it is.
   const { guia, creado_en } = await api.guias.crear(buildGuia())
-  expect(ms(creado_en)).toBeLessThanOrEqual(entorno.clock().getTime() + 1_000)
+  expect(ms(creado_en)).toBeLessThanOrEqual(environment.clock().getTime() + 1_000)
   await terminada(api, webhook, buildAvisoCode(webhook, guia))
 })
 
 it('a delivery attempted while the correction waits for the database keeps its due time', async () => {
-  entorno.detenerReloj()
+  environment.freezeClock()
   const { api, webhook } = await nuevo(answerWith(500))
   const clave = buildAvisoCode(webhook, (await api.guias.crear(buildGuia())).guia)
   const { proximo_intento_en } = await waitForIntentos(api, webhook, clave, 1)
   // The first reading of the clock is from before the attempt.
-  const lecturas = [new Date(entorno.clock().getTime() - HORA)]
+  const lecturas = [new Date(environment.clock().getTime() - HORA)]
   await bringAvisosForward({
-    db: entorno.db.asRole('guias_trabajos'),
-    clock: () => lecturas.shift() ?? entorno.clock(),
+    db: environment.db.asRole('guias_trabajos'),
+    clock: () => lecturas.shift() ?? environment.clock(),
   })
   expect(await api.webhooks.obtenerAviso(webhook, clave)).toMatchObject({ intentos: 1, proximo_intento_en })
 })

@@ -5,14 +5,14 @@ import { buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { buildAvisoCode, useWebhooks } from './webhooks.ts'
 
-const { entorno } = useWebhooks()
-beforeAll(() => entorno.detenerReloj())
+const { environment } = useWebhooks()
+beforeAll(() => environment.freezeClock())
 
 /** A live merchant's endpoint for everything, paused, so that its deliveries stay where they are. */
 async function conEndpoint() {
-  const { id, comercio, api } = await entorno.nuevoComercio('live')
+  const { id, comercio, api } = await environment.nuevoComercio('live')
   const webhook = `wh_${comercio.slice(4)}`
-  await entorno.db.pool.query(
+  await environment.db.pool.query(
     `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
      values ($1, 'live', $2, 'https://tienda.ejemplo.com/', '{*}', 'pausado', now(), now(), now(), now())`,
     [id, webhook],
@@ -22,8 +22,8 @@ async function conEndpoint() {
 
 /** Puts a guide's message into the mailbox, as sent: versions without `sin_mensajeria` did so with live guides, too. */
 async function tragar(guia: string) {
-  const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
-  await markSent(buildMensajeDeps(entorno), 'buzon', ['pendiente'], rows)
+  const { rows } = await environment.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
+  await markSent(buildMensajeDeps(environment), 'buzon', ['pendiente'], rows)
 }
 
 describe('the body of an event of a version without `sin_mensajeria`', () => {
@@ -32,7 +32,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
     const { guia, external_ref, telefono, creado_en } = await api.guias.crear(buildGuiaWithoutDestino())
     if (estado === 'enviado') await tragar(guia)
     await api.guias.cancelar(guia)
-    const vence_en = new Date(entorno.clock().getTime() + 72 * HORA).toISOString()
+    const vence_en = new Date(environment.clock().getTime() + 72 * HORA).toISOString()
 
     const { datos: eventos } = await api.guias.eventos(guia)
     expect(eventos).toHaveLength(estado === 'enviado' ? 3 : 2)

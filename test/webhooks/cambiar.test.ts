@@ -4,9 +4,9 @@ import { buildGuia, hasta } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { type Api, buildAvisoCode, fallaDeApi, nadie, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 
 describe('PATCH /api/v1/webhooks/{webhook}', () => {
   it('changes what it names and nothing else', async () => {
@@ -41,18 +41,20 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const { guia: segunda } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(segunda)
     await terminada(api, webhook, buildAvisoCode(webhook, segunda, 2))
-    expect(otro.recibidos.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
-    expect(receptor.recibidos).toHaveLength(1)
+    expect(otro.receivedWebhooks.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
+    expect(receptor.receivedWebhooks).toHaveLength(1)
   })
 
   it('does not let a new address wait for the failures of the old one', async () => {
     const { api, webhook } = await nuevo()
     const freno = async () => {
-      const { rows } = await entorno.db.pool.query('select freno_vence_en from webhook where webhook = $1', [webhook])
+      const { rows } = await environment.db.pool.query('select freno_vence_en from webhook where webhook = $1', [
+        webhook,
+      ])
       return rows[0].freno_vence_en
     }
-    const vence = new Date(entorno.clock().getTime() + 60_000)
-    await entorno.db.pool.query('update webhook set freno_vence_en = $1 where webhook = $2', [vence, webhook])
+    const vence = new Date(environment.clock().getTime() + 60_000)
+    await environment.db.pool.query('update webhook set freno_vence_en = $1 where webhook = $2', [vence, webhook])
     await api.webhooks.cambiar(webhook, { descripcion: 'Otra' })
     expect(await freno()).toEqual(vence)
     await api.webhooks.cambiar(webhook, { url: (await nuevoReceptor()).url })
@@ -116,18 +118,18 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       guias.push((await api.guias.crear(buildGuia())).guia)
       adelantar(1)
     }
-    await entorno.quietud(comercio)
-    expect(receptor.recibidos).toEqual([])
+    await environment.waitForQuiet(comercio)
+    expect(receptor.receivedWebhooks).toEqual([])
     const aviso = await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, a.guia))
     expect(aviso).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
     const despierto = await api.webhooks.cambiar(webhook, { estado: 'activo' })
     expect(despierto.estado_en > pausado.estado_en).toBe(true)
-    await hasta(async () => receptor.recibidos.length >= 152)
-    await entorno.quietud(comercio)
-    expect(receptor.recibidos).toHaveLength(152)
+    await hasta(async () => receptor.receivedWebhooks.length >= 152)
+    await environment.waitForQuiet(comercio)
+    expect(receptor.receivedWebhooks).toHaveLength(152)
     // Those in the queue at a time overtake each other, and one may have to wait for a retry of its round: most keep
     // their place, which at random would be 51 away on average.
-    const puesto = new Map(receptor.recibidos.map(({ json }, n) => [json.datos.guia.guia, n]))
+    const puesto = new Map(receptor.receivedWebhooks.map(({ json }, n) => [json.datos.guia.guia, n]))
     expect(puesto.size).toBe(152)
     const corridas = guias.map((guia, n) => Math.abs(puesto.get(guia)! - n))
     expect(corridas.reduce((suma, corrida) => suma + corrida) / corridas.length).toBeLessThan(READ_WINDOW / 2)

@@ -6,14 +6,14 @@ import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 // Live endpoints are public addresses, which no test has: what is sent is looked at on endpoints of this machine that are
 // made to be like them.
 
-const { entorno, advance: adelantar, nuevo } = useWebhooks()
+const { environment, advance: adelantar, nuevo } = useWebhooks()
 
 const sinComprobar = (webhook: string) =>
-  entorno.db.pool.query('update webhook set comprobado_en = null where webhook = $1', [webhook])
+  environment.db.pool.query('update webhook set comprobado_en = null where webhook = $1', [webhook])
 
 describe('a live endpoint', () => {
   it('is asked for an answer when it is registered, and again at another address; until then it waits', async () => {
-    const { api } = await entorno.nuevoComercio('live')
+    const { api } = await environment.nuevoComercio('live')
     const { webhook, ...creado } = await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/avisos' })
     expect(creado).toMatchObject({ estado: 'por_comprobar', comprobado_en: null })
     const { guia } = await api.guias.crear(buildGuia())
@@ -28,10 +28,10 @@ describe('a live endpoint', () => {
     // Nobody makes it active but its own answer.
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({ estado: 'por_comprobar' })
     expect(await api.webhooks.cambiar(webhook, { estado: 'pausado' })).toMatchObject({ estado: 'pausado' })
-    await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
+    await environment.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({ estado: 'activo' })
     // The first test has ended, so the new address gets a test of its own.
-    await entorno.db.pool.query(
+    await environment.db.pool.query(
       `update webhook_aviso set estado = 'fallido', terminado_en = now() where webhook = $1 and causa = 'prueba'`,
       [webhook],
     )
@@ -57,8 +57,8 @@ describe('an endpoint that has not proved itself', () => {
     for (let n = 0; n < 3; n++) guias.push((await api.guias.crear(buildGuia())).guia)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     adelantar(60_000)
-    await entorno.quietud(comercio)
-    expect(receptor.recibidos.map(({ json }) => json.tipo)).toEqual(['webhook.prueba'])
+    await environment.waitForQuiet(comercio)
+    expect(receptor.receivedWebhooks.map(({ json }) => json.tipo)).toEqual(['webhook.prueba'])
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'por_comprobar', fallas: null })
     expect(await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guias[0]!))).toMatchObject({
       estado: 'pendiente',
@@ -67,7 +67,7 @@ describe('an endpoint that has not proved itself', () => {
     receptor.responder = answerWith(204)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     for (const guia of guias) await terminada(api, webhook, buildAvisoCode(webhook, guia))
-    expect(receptor.recibidos.slice(2).map(({ json }) => json.datos.guia.guia)).toEqual(guias)
+    expect(receptor.receivedWebhooks.slice(2).map(({ json }) => json.datos.guia.guia)).toEqual(guias)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', comprobado_en: expect.any(String) })
   })
 })

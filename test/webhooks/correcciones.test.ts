@@ -10,8 +10,8 @@ import { correctColumns } from '../guias/corregir.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { type Api, buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, nuevo } = useWebhooks()
-beforeAll(() => entorno.detenerReloj())
+const { environment, nuevo } = useWebhooks()
+beforeAll(() => environment.freezeClock())
 
 const cuerpoDe = async (api: Api, webhook: string, guia: string, secuencia: number) =>
   (await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia, secuencia))).cuerpo
@@ -21,16 +21,16 @@ async function corregida() {
   const { comercio, api, webhook, receptor } = await nuevo()
   const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' }))
   await terminada(api, webhook, buildAvisoCode(webhook, guia, 1))
-  await correctColumns(entorno.db, guia, { telefono: '+50255550002', destinatario: 'Luis Ajú' })
-  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+  await correctColumns(environment.db, guia, { telefono: '+50255550002', destinatario: 'Luis Ajú' })
+  await environment.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
   await terminada(api, webhook, buildAvisoCode(webhook, guia, 3))
-  await correctColumns(entorno.db, guia, {
+  await correctColumns(environment.db, guia, {
     telefono: '+50255550003',
     municipio: 'Mixco',
     indicaciones: null,
     recogida: { ...RECOGIDA, nombre: 'Bodega Norte', maps_url: null },
   })
-  const enviados = receptor.recibidos.map(({ cuerpo }) => cuerpo)
+  const enviados = receptor.receivedWebhooks.map(({ cuerpo }) => cuerpo)
   return { id: comercio.id, api, webhook, receptor, guia, sent: enviados }
 }
 
@@ -42,7 +42,7 @@ describe('a body of an event before corrections', () => {
       expect(await cuerpoDe(api, webhook, guia, secuencia)).toBe(enviados[i])
       await api.webhooks.reenviar(webhook, entrega)
       await terminada(api, webhook, entrega, 2)
-      expect(receptor.recibidos.at(-1)!.cuerpo).toBe(enviados[i])
+      expect(receptor.receivedWebhooks.at(-1)!.cuerpo).toBe(enviados[i])
     }
     expect(JSON.parse(enviados[0]!).datos.guia).toMatchObject({
       destinatario: 'Ana Pérez',
@@ -58,10 +58,10 @@ describe('a body of an event before corrections', () => {
 
   it('keeps nothing of the person after the erasure', async () => {
     const { api, webhook, guia } = await corregida()
-    await entorno.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(entorno.clock().getTime() + 366 * 24 * HORA)
-    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
-    const { rows } = await entorno.db.pool.query('select cambios from evento where guia = $1', [guia])
+    await environment.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
+    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HORA)
+    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock: reloj })
+    const { rows } = await environment.db.pool.query('select cambios from evento where guia = $1', [guia])
     expect(rows.map(({ cambios }) => cambios)).toEqual([null, null, null, null])
     expect(await cuerpoDe(api, webhook, guia, 1)).not.toMatch(/\bAna\b|5025555/)
   })
@@ -69,10 +69,11 @@ describe('a body of an event before corrections', () => {
   it('is the same with another master key, once its corrections are encrypted with it', async () => {
     const { api, webhook, guia, sent: enviados } = await corregida()
     const [vieja, nueva] = [Buffer.from(MASTER_KEY, 'base64'), Buffer.alloc(32, 9)]
-    const deps = buildMensajeDeps(entorno)
+    const deps = buildMensajeDeps(environment)
     const recifrar = (...claves: Buffer[]) => reencryptCorrections({ ...deps, secretos: createSecrets(claves) })
     const leer = async () =>
-      (await entorno.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [guia])).rows
+      (await environment.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [guia]))
+        .rows
     const primeros = await leer()
     // Without the old key they stay as they are.
     await recifrar(nueva)
@@ -87,9 +88,9 @@ describe('a body of an event before corrections', () => {
     const { id, webhook, guia } = await corregida()
     const errores: object[] = []
     const log = { error: (que: object) => errores.push(que) } as never
-    const deps = { db: entorno.db, secretos: createSecrets([Buffer.alloc(32, 9)]), log }
+    const deps = { db: environment.db, secretos: createSecrets([Buffer.alloc(32, 9)]), log }
     const ambito = { comercioId: id, modo: 'test' } as const
-    const entrega = await requireWebhookAviso(entorno.db, ambito, webhook, buildAvisoCode(webhook, guia, 1))
+    const entrega = await requireWebhookAviso(environment.db, ambito, webhook, buildAvisoCode(webhook, guia, 1))
     const cuerpo = JSON.parse(buildWebhookBody((await loadContent(deps, entrega))!))
     expect(cuerpo.datos.guia).toMatchObject({ telefono: '+50255550003', municipio: 'Mixco' })
     expect(errores).toMatchObject([{ evento: `evt_${guia}_1` }])

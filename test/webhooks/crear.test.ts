@@ -2,11 +2,11 @@ import { ErrorConflicto, ErrorValidacion, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { collectCodes, fallaDeApi, nadie, readFailureCode, useWebhooks, type WebhookCreationData } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, create: crear, secretos } = useWebhooks()
+const { environment, nuevoReceptor, create: crear, secretos } = useWebhooks()
 
 describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint for every type of event and shows its secret once', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const { url } = await nuevoReceptor()
     const { datos: creado, status, cabeceras } = await comercio.api.webhooks.crear({ url }).conRespuesta()
     secretos.push(creado.secreto)
@@ -30,12 +30,12 @@ describe('POST /api/v1/webhooks', () => {
       actualizado_en: resto.creado_en,
     })
     const ruta = cabeceras.get('location')!
-    expect((await entorno.request('GET', ruta, { llave: comercio.llave })).cuerpo).toEqual(resto)
+    expect((await environment.request('GET', ruta, { llave: comercio.llave })).cuerpo).toEqual(resto)
     expect((await comercio.api.webhooks.listar()).datos).toEqual([resto])
   })
 
   it('keeps the types and the description, and the address in its normal form', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.nuevoComercio()
     const tipos: NonNullable<WebhookCreationData['tipos']> = ['guia.*', 'ubicacion.confirmada', 'webhook.deshabilitado']
     const creado = await crear(
       { api },
@@ -54,7 +54,7 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('refuses an address twice, and names the endpoint that has it', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const destino = nadie()
     const { webhook } = await crear(comercio, destino)
     const error = await fallaDeApi(comercio.api.webhooks.crear(destino))
@@ -65,12 +65,12 @@ describe('POST /api/v1/webhooks', () => {
       expect.stringContaining(webhook),
     ])
     // Another merchant's, and another mode's, is another matter.
-    await crear(await entorno.nuevoComercio(), destino)
+    await crear(await environment.nuevoComercio(), destino)
     expect(await collectCodes('webhook', comercio.api.webhooks.listar())).toEqual([webhook])
   })
 
   it('takes exactly one of many equal ones at once', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.nuevoComercio()
     for (let ronda = 0; ronda < 5; ronda++) {
       const destino = nadie()
       const codigos = await Promise.all(
@@ -88,12 +88,15 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('takes twenty per mode, and another when one is gone', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const { api } = comercio
     for (let i = 0; i < 20; i++) await crear(comercio, nadie())
     const error = await fallaDeApi(api.webhooks.crear(nadie()))
     expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
-    const viva = new Guias({ llave: await entorno.createLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    const viva = new Guias({
+      llave: await environment.createLlave(comercio, { modo: 'live' }),
+      baseUrl: environment.url,
+    })
     await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })
     const [primero] = await collectCodes('webhook', api.webhooks.listar())
     await api.webhooks.eliminar(primero!)
@@ -103,7 +106,7 @@ describe('POST /api/v1/webhooks', () => {
 
   it('leaves twenty of thirty at once', async () => {
     for (let ronda = 0; ronda < 5; ronda++) {
-      const { api } = await entorno.nuevoComercio()
+      const { api } = await environment.nuevoComercio()
       const codigos = await Promise.all(
         Array.from({ length: 30 }, () =>
           api.webhooks.crear(nadie()).then(
@@ -191,7 +194,7 @@ describe('POST /api/v1/webhooks', () => {
   ]
 
   it('refuses addresses that lead elsewhere than to a public https server', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.nuevoComercio()
     const { webhook, ...antes } = await api.webhooks.crear(nadie())
     secretos.push(antes.secreto)
     for (const url of HOSTILES) {
@@ -205,7 +208,7 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('refuses a name that does not resolve', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.nuevoComercio()
     const error = await fallaDeApi(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect([error.status, error.codigo, error.errores[0].campo]).toEqual([422, 'url_no_resuelve', '/url'])
@@ -213,7 +216,7 @@ describe('POST /api/v1/webhooks', () => {
   })
 
   it('lets http on loopback pass for test keys alone', async () => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.nuevoComercio()
     for (const url of [
       'http://127.0.0.1:9/',
       'http://localhost:9/',
@@ -223,7 +226,7 @@ describe('POST /api/v1/webhooks', () => {
     ]) {
       await crear({ api }, { url })
     }
-    const { api: viva } = await entorno.nuevoComercio('live')
+    const { api: viva } = await environment.nuevoComercio('live')
     for (const url of ['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'https://localhost/']) {
       const error = await fallaDeApi(viva.webhooks.crear({ url }))
       expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
@@ -248,7 +251,7 @@ describe('POST /api/v1/webhooks', () => {
     ['a long address', { url: `https://tienda.ejemplo.com/${'a'.repeat(2_048)}` }, '/url'],
     ['no address', { url: undefined }, '/url'],
   ])('refuses %s', async (_que, datos, campo) => {
-    const { api } = await entorno.nuevoComercio()
+    const { api } = await environment.nuevoComercio()
     const error = await fallaDeApi(api.webhooks.crear({ ...nadie(), ...datos } as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])
     expect(error.errores.map((una: { campo: string }) => una.campo)).toContain(campo)

@@ -61,7 +61,7 @@ describe('a webhook', () => {
     const receptor = await nuevoReceptor()
     const { secreto } = await registrar(comercio, receptor)
     const { url_rastreo: _, zona_horaria: __, ...guia } = await comercio.api.guias.crear(buildGuia())
-    const recibido = await hasta(async () => receptor.recibidos[0])
+    const recibido = await hasta(async () => receptor.receivedWebhooks[0])
     expect(recibido.json).toMatchObject({
       id: `evt_${guia.guia}_1`,
       tipo: 'guia.aceptado',
@@ -85,8 +85,8 @@ describe('a webhook', () => {
     await hasta(async () => (await comercio.api.webhooks.obtenerAviso(webhook, clave)).intentos === 1)
     receptor.responder = answerWith(204)
     entorno.advance(8_000)
-    await hasta(async () => receptor.recibidos[1])
-    expect(receptor.recibidos[1]!.cuerpo).toBe(receptor.recibidos[0]!.cuerpo)
+    await hasta(async () => receptor.receivedWebhooks[1])
+    expect(receptor.receivedWebhooks[1]!.cuerpo).toBe(receptor.receivedWebhooks[0]!.cuerpo)
     const entrega = await hasta(async () => {
       const leida = await comercio.api.webhooks.obtenerAviso(webhook, clave)
       return leida.estado === 'entregado' && leida
@@ -212,12 +212,12 @@ describe('every event', () => {
     expect(new Set([...diario.fotos.values()].map(({ tipo }) => tipo))).toEqual(
       new Set([...TIPOS, 'ubicacion.solicitada']),
     )
-    await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
+    await hasta(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
     await quieto()
-    await entorno.quietud()
-    expect(receptor.recibidos.map(({ id }) => id).sort()).toEqual([...diario.fotos.keys()].sort())
-    diario.check(receptor.recibidos)
-    for (const { id, json, cabeceras } of receptor.recibidos) {
+    await entorno.waitForQuiet()
+    expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([...diario.fotos.keys()].sort())
+    diario.check(receptor.receivedWebhooks)
+    for (const { id, json, cabeceras } of receptor.receivedWebhooks) {
       expect([cabeceras['webhook-id'], json.datos.evento.id]).toEqual([id, id])
       expect([cabeceras['content-type'], cabeceras['transfer-encoding']]).toEqual(['application/json', undefined])
     }
@@ -230,20 +230,20 @@ describe('every event', () => {
     const diario = new Diario(comercio)
     await vivir(comercio, diario)
     // The first ones were tried in vain, the others wait behind them.
-    await hasta(async () => receptor.recibidos.length >= 3)
+    await hasta(async () => receptor.receivedWebhooks.length >= 3)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    await entorno.quietud()
-    const fallidos = receptor.recibidos.splice(0)
+    await entorno.waitForQuiet()
+    const fallidos = receptor.receivedWebhooks.splice(0)
     receptor.responder = answerWith(204)
     entorno.advance(10 * 60_000)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'activo' })
-    await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
+    await hasta(async () => receptor.receivedWebhooks.length >= diario.fotos.size)
     await quieto()
-    await entorno.quietud()
-    expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual([...diario.fotos.keys()].sort())
-    diario.check([...fallidos, ...receptor.recibidos])
+    await entorno.waitForQuiet()
+    expect(receptor.receivedWebhooks.map((uno) => uno.id).sort()).toEqual([...diario.fotos.keys()].sort())
+    diario.check([...fallidos, ...receptor.receivedWebhooks])
     for (const { id: evento, cuerpo } of fallidos)
-      expect(receptor.recibidos.find((uno) => uno.id === evento)!.cuerpo).toBe(cuerpo)
+      expect(receptor.receivedWebhooks.find((uno) => uno.id === evento)!.cuerpo).toBe(cuerpo)
   })
 
   it('that the endpoint itself causes is as the contract says, too', async () => {
@@ -251,11 +251,11 @@ describe('every event', () => {
     const receptor = await nuevoReceptor()
     const { webhook, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
     const { evento } = await comercio.api.webhooks.probar(webhook)
-    await hasta(async () => receptor.recibidos.length > 0)
+    await hasta(async () => receptor.receivedWebhooks.length > 0)
     await quieto()
-    await entorno.quietud()
-    expect(receptor.recibidos).toHaveLength(1)
-    const [{ json, cuerpo, cabeceras }] = receptor.recibidos as [ReceivedWebhook]
+    await entorno.waitForQuiet()
+    expect(receptor.receivedWebhooks).toHaveLength(1)
+    const [{ json, cuerpo, cabeceras }] = receptor.receivedWebhooks as [ReceivedWebhook]
     validar('AvisoDePrueba', json)
     expect(json).toMatchObject({ id: evento, tipo: 'webhook.prueba' })
     expect(json.datos.webhook).toEqual(await comercio.api.webhooks.obtener(webhook))
@@ -293,9 +293,10 @@ describe('batches', () => {
       ),
     ])
     await quieto()
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     expect(await contar()).toEqual([{ estado: 'entregado', n: 300 }])
-    for (const { recibidos } of receptores) expect(recibidos.map(({ id }) => id).sort()).toEqual(esperados)
+    for (const { receivedWebhooks: recibidos } of receptores)
+      expect(recibidos.map(({ id }) => id).sort()).toEqual(esperados)
   })
 
   it('and single guides replayed at once are one event, and one delivery', async () => {
@@ -310,7 +311,7 @@ describe('batches', () => {
     // A refused step sends nothing.
     expect((await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
     await quieto()
-    await entorno.quietud()
-    expect(receptor.recibidos.map(({ id }) => id).sort()).toEqual([`evt_${codigo}_1`, `evt_${codigo}_2`])
+    await entorno.waitForQuiet()
+    expect(receptor.receivedWebhooks.map(({ id }) => id).sort()).toEqual([`evt_${codigo}_1`, `evt_${codigo}_2`])
   })
 })

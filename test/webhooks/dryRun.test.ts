@@ -4,18 +4,18 @@ import { createDryRuns, type DryRunInput } from '../../server/domain/webhooks/dr
 import { buildGuia, RECOGIDA } from '../factories.ts'
 import { nadie, useWebhooks } from './webhooks.ts'
 
-const { entorno, create: registrar } = useWebhooks()
+const { environment, create: registrar } = useWebhooks()
 const SIN_PRISA = new AbortController().signal
 const EXACTO = { eventos: 1_100, avisos: 1_100, exacto: true }
 
 /** A merchant with 1,100 events, more than one step looks at, and what a dry run of his is asked about. */
 async function muchos() {
-  const comercio = await entorno.nuevoComercio()
-  const desde = new Date(entorno.clock().getTime() - 1_000)
+  const comercio = await environment.nuevoComercio()
+  const desde = new Date(environment.clock().getTime() - 1_000)
   for (let lote = 0; lote < 11; lote++)
     await comercio.api.guias.crearLote({ recogida: RECOGIDA, guias: Array.from({ length: 100 }, () => buildGuia()) })
   const { webhook } = await registrar(comercio, nadie())
-  const hasta = new Date(entorno.clock().getTime() + 1_000)
+  const hasta = new Date(environment.clock().getTime() + 1_000)
   const { id: comercio_id, modo } = comercio
   const pedida: DryRunInput = { comercio_id, modo, webhook, tipos: ['*'], desde, hasta, todas: false }
   return { comercio, webhook, desde, requested: pedida }
@@ -37,7 +37,7 @@ function contada() {
         [...enCurso.values()].reduce((suma, n) => suma + n, 0),
       )
       try {
-        return await (entorno.db.query as (...todo: unknown[]) => Promise<unknown>)(sentencia, valores)
+        return await (environment.db.query as (...todo: unknown[]) => Promise<unknown>)(sentencia, valores)
       } finally {
         enCurso.set(comercio_id, enCurso.get(comercio_id)! - 1)
       }
@@ -67,12 +67,12 @@ describe('a dry run', () => {
   })
 
   it('counts what is there, although a transaction that began before it is still open', async () => {
-    const abierta = await entorno.db.pool.connect()
+    const abierta = await environment.db.pool.connect()
     try {
       await abierta.query('begin')
       await abierta.query('select pg_current_xact_id()')
       const { requested: pedida } = await muchos()
-      expect(await createDryRuns(entorno.db)(pedida, SIN_PRISA)).toEqual(EXACTO)
+      expect(await createDryRuns(environment.db)(pedida, SIN_PRISA)).toEqual(EXACTO)
     } finally {
       await abierta.query('rollback')
       abierta.release()

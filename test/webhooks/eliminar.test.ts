@@ -3,9 +3,9 @@ import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, advance: adelantar, limpiar, create: crear, nuevo } = useWebhooks()
+const { environment, advance: adelantar, cleanUp, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 
 describe('DELETE /api/v1/webhooks/{webhook}', () => {
   it('ends everything of it, and its address is free again', async () => {
@@ -16,7 +16,7 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
     expect(await readFailureCode(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
     expect((await api.webhooks.listar()).datos).toEqual([])
     const cuantas = async () => {
-      const { rows } = await entorno.db.pool.query(
+      const { rows } = await environment.db.pool.query(
         `select (select count(*)::int from webhook_aviso where webhook = $1) as entregas,
            (select count(*)::int from webhook_intento where webhook = $1) as intentos,
            (select count(*)::int from webhook_secreto where webhook = $1) as secretos,
@@ -32,11 +32,11 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
     adelantar(6_000)
     const { guia: otra } = await api.guias.crear(buildGuia())
     await terminada(api, nuevoId, buildAvisoCode(nuevoId, otra))
-    expect(receptor.recibidos.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${otra}_1`])
-    await limpiar()
+    expect(receptor.receivedWebhooks.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${otra}_1`])
+    await cleanUp()
     expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
     adelantar(11 * 60_000)
-    await limpiar()
+    await cleanUp()
     expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
     expect((await api.webhooks.obtenerAviso(nuevoId, buildAvisoCode(nuevoId, otra))).estado).toBe('entregado')
     expect(await api.webhooks.obtener(nuevoId)).toMatchObject({ estado: 'activo' })

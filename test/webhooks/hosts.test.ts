@@ -103,16 +103,16 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
       const { webhook } = await api.webhooks.crear({ url: `${victima.url}/${i}` })
       await api.webhooks.probar(webhook)
     }
-  await hasta(async () => victima.recibidos.length === PER_UNKNOWN_HOST)
+  await hasta(async () => victima.receivedWebhooks.length === PER_UNKNOWN_HOST)
   const { api } = await entorno.nuevoComercio()
   const receptor = await nuevoReceptor(answerWith(204))
   await api.webhooks.crear({ url: receptor.url })
   for (let i = 1; i <= 10; i++) {
     await api.guias.crear(buildGuia())
-    await hasta(async () => receptor.recibidos.length === i)
+    await hasta(async () => receptor.receivedWebhooks.length === i)
   }
-  expect([victima.recibidos.length, retenedor.abandonadas]).toEqual([PER_UNKNOWN_HOST, 0])
+  expect([victima.receivedWebhooks.length, retenedor.abandonedCount]).toEqual([PER_UNKNOWN_HOST, 0])
   // It answers after all: what waited goes.
   retenedor.release()
-  await hasta(async () => victima.recibidos.length === 20)
+  await hasta(async () => victima.receivedWebhooks.length === 20)
 })

@@ -14,9 +14,9 @@ import {
   waitForIntentos,
 } from './webhooks.ts'
 
-const { entorno, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 
 describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
   it('filters by state, type, guide and time, which add up', async () => {

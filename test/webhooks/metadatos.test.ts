@@ -6,8 +6,8 @@ import { buildGuia } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, nuevo } = useWebhooks()
-beforeAll(() => entorno.detenerReloj())
+const { environment, nuevo } = useWebhooks()
+beforeAll(() => environment.freezeClock())
 
 /** Neither the order of the keys nor that of jsonb, which puts short keys first. */
 const METADATOS = { tienda: 'Miraflores', z: '1', canal: 'web', campaña: 'Nochebuena', 10: 'diez', 9: 'nueve' }
@@ -25,7 +25,7 @@ async function enviada() {
 describe('metadata in the body of a webhook', () => {
   it('are the same byte for byte when it is sent again, and it has no URL of the tracking page', async () => {
     const { api, webhook, receptor, aviso: entrega, cuerpo } = await enviada()
-    const [primero] = receptor.recibidos
+    const [primero] = receptor.receivedWebhooks
     const { guia } = JSON.parse(primero!.cuerpo).datos
     expect(guia).toMatchObject({ metadatos: METADATOS })
     for (const solo of ['url_rastreo', 'zona_horaria']) expect(guia).not.toHaveProperty(solo)
@@ -33,12 +33,12 @@ describe('metadata in the body of a webhook', () => {
     expect(Object.keys(guia.metadatos)).toEqual(['9', '10', 'campaña', 'canal', 'tienda', 'z'])
     await api.webhooks.reenviar(webhook, entrega)
     await terminada(api, webhook, entrega, 2)
-    expect([await cuerpo(), receptor.recibidos[1]!.cuerpo]).toEqual([primero!.cuerpo, primero!.cuerpo])
+    expect([await cuerpo(), receptor.receivedWebhooks[1]!.cuerpo]).toEqual([primero!.cuerpo, primero!.cuerpo])
   })
 
   it('are in the body of each event, unless a later version of bodies added them', async ({ onTestFinished }) => {
     const [first, second] = [await enviada(), await enviada()]
-    await entorno.db.pool.query('update evento set forma = 2 where guia = $1', [second.guia])
+    await environment.db.pool.query('update evento set forma = 2 where guia = $1', [second.guia])
     const withMetadata = async () =>
       (await Promise.all([first.cuerpo(), second.cuerpo()])).map((body) => body.includes('metadatos'))
     expect(await withMetadata()).toEqual([true, true])
@@ -52,9 +52,9 @@ describe('metadata in the body of a webhook', () => {
 
   it('are gone after the erasure', async () => {
     const { guia, cuerpo } = await enviada()
-    await entorno.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(entorno.clock().getTime() + 366 * 24 * HORA)
-    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
+    await environment.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
+    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HORA)
+    await eraseOldPersonas({ ...buildMensajeDeps(environment), clock: reloj })
     expect(JSON.parse(await cuerpo()).datos.guia.metadatos).toEqual({})
   })
 })

@@ -29,9 +29,9 @@ async function llegan(cuantas: number, { retenedor }: Pick<Awaited<ReturnType<ty
   await vecino.api.webhooks.crear({ url: receptor.url })
   for (let i = 1; i <= cuantas; i++) {
     await vecino.api.guias.crear(buildGuia())
-    await hasta(async () => receptor.recibidos.length === i)
+    await hasta(async () => receptor.receivedWebhooks.length === i)
   }
-  expect(retenedor.abandonadas).toBe(0)
+  expect(retenedor.abandonedCount).toBe(0)
   retenedor.release()
 }
 
@@ -39,7 +39,7 @@ describe('one merchant', () => {
   it('with 20 slow endpoints and a backlog for each holds up nobody else', async () => {
     const lleno = await pesado()
     await Promise.all(Array.from({ length: 60 }, () => lleno.comercio.api.guias.crear(buildGuia())))
-    await hasta(async () => lleno.receptor.recibidos.length >= 20)
+    await hasta(async () => lleno.receptor.receivedWebhooks.length >= 20)
     await llegan(10, lleno)
   })
 
@@ -49,7 +49,7 @@ describe('one merchant', () => {
     await Promise.all(
       Array.from({ length: 200 }, (_, i) => comercio.api.webhooks.probar(webhooks[i % webhooks.length]!)),
     )
-    await hasta(async () => receptor.recibidos.length > 0)
+    await hasta(async () => receptor.receivedWebhooks.length > 0)
     await llegan(10, lleno)
   })
 })
@@ -62,7 +62,7 @@ describe('an endpoint that moved', () => {
     const nuevo = await nuevoReceptor(answerWith(204))
     const { webhook } = await api.webhooks.crear({ url: viejo.url })
     await api.guias.crear(buildGuia())
-    await hasta(async () => viejo.recibidos[0])
+    await hasta(async () => viejo.receivedWebhooks[0])
     await api.webhooks.cambiar(webhook, { url: nuevo.url })
     retenedor.release(410)
     await hasta(async () =>
@@ -70,7 +70,7 @@ describe('an endpoint that moved', () => {
     )
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
     await api.guias.crear(buildGuia())
-    await hasta(async () => nuevo.recibidos[0])
+    await hasta(async () => nuevo.receivedWebhooks[0])
   })
 })
 
@@ -88,7 +88,7 @@ describe('a resend', () => {
       (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado' ? true : undefined,
     )
     const { historial, intentos } = await api.webhooks.obtenerAviso(webhook, aviso)
-    expect(receptor.recibidos.length).toBeGreaterThan(1)
+    expect(receptor.receivedWebhooks.length).toBeGreaterThan(1)
     // Every attempt that counts has a number of its own.
     const numeros = historial.filter(({ tardio }) => !tardio).map(({ numero }) => numero)
     expect(new Set(numeros).size).toBe(numeros.length)

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { nadie, readFailureCode, useWebhooks } from './webhooks.ts'
 
-const { entorno, create: crear } = useWebhooks()
+const { environment, create: crear } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}', () => {
   it('tells what its creation told, without the secret, and what became of it since', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const { api } = comercio
     const { secreto, ...creado } = await crear(comercio, nadie(), { tipos: ['guia.*'], descripcion: 'Tienda' })
     expect(await api.webhooks.obtener(creado.webhook)).toEqual(creado)

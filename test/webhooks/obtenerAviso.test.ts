@@ -3,9 +3,9 @@ import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, DNS_NAMES, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 
 describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
   it('tells every attempt: what was sent, what came back, how long it took; nothing secret', async () => {
@@ -28,7 +28,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
     receptor.responder = answerWith(200, {}, 'ok')
     adelantar(6_000)
     const aviso = await terminada(api, webhook, clave, 2)
-    const { rows } = await entorno.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
+    const { rows } = await environment.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
     expect(JSON.stringify([aviso, rows])).not.toContain('SECRETISIMO')
     expect(JSON.stringify(aviso)).not.toContain(secreto.slice(6))
     expect(aviso).toMatchObject({
@@ -45,7 +45,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       ultimo_error: null,
       terminado_en: expect.any(String),
     })
-    expect(receptor.recibidos.map(({ cuerpo }) => cuerpo)).toEqual([aviso.cuerpo, aviso.cuerpo])
+    expect(receptor.receivedWebhooks.map(({ cuerpo }) => cuerpo)).toEqual([aviso.cuerpo, aviso.cuerpo])
     const [bueno, malo] = aviso.historial
     expect(malo).toMatchObject({
       numero: 1,
@@ -68,7 +68,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       respuesta: { cabeceras: {}, cuerpo: '', cuerpo_truncado: true },
     })
     for (const [n, intento] of [malo!, bueno!].entries()) {
-      const { cabeceras } = receptor.recibidos[n]!
+      const { cabeceras } = receptor.receivedWebhooks[n]!
       expect(intento.cabeceras).toEqual({
         'content-type': 'application/json',
         'user-agent': cabeceras['user-agent'],
@@ -88,10 +88,10 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
   it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
     const trampa = await nuevoReceptor()
     DNS_NAMES['cambia.ejemplo.com'] = ['8.8.8.8']
-    const comercio = await entorno.nuevoComercio('live')
+    const comercio = await environment.nuevoComercio('live')
     const { port } = new URL(trampa.url)
     const { webhook } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
-    await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
+    await environment.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
     DNS_NAMES['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(buildGuia())
     const aviso = await waitForIntentos(comercio.api, webhook, buildAvisoCode(webhook, guia), 1)
@@ -106,7 +106,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
     delete DNS_NAMES['cambia.ejemplo.com']
     await comercio.api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
     expect((await waitForIntentos(comercio.api, webhook, buildAvisoCode(webhook, guia), 2)).ultimo_error).toBe('dns')
-    expect(trampa.recibidos).toEqual([])
+    expect(trampa.receivedWebhooks).toEqual([])
     await comercio.api.webhooks.eliminar(webhook)
   })
 })

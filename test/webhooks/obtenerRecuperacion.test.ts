@@ -5,14 +5,14 @@ import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForRecovery, waitUntilVisible } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
   it('is cancelled when the endpoint is disabled meanwhile', EN_POSTGRES, async () => {
     const { api, webhook, receptor } = await nuevo()
     const desde = new Date(ahora() - HORA).toISOString()
     // As long as somebody's transaction is open, a recovery sees nothing of what came after it, and waits.
-    const abierta = await entorno.db.pool.connect()
+    const abierta = await environment.db.pool.connect()
     try {
       await abierta.query('begin')
       await abierta.query('select pg_current_xact_id()')
@@ -42,7 +42,7 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
 
 describe('a recovery', () => {
   it('goes on after a restart in its middle, and loses and doubles nothing', FULL_RUN_ONLY, async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const desde = new Date(ahora() - 1_000).toISOString()
     const TANDAS = 32
     const guias: string[] = []
@@ -70,20 +70,22 @@ describe('a recovery', () => {
       const leida = await comercio.api.webhooks.obtenerRecuperacion(webhook, recuperacion)
       return leida.eventos > 0 && leida
     })
-    await entorno.reset()
+    await environment.reset()
     expect(antes.estado).toBe('en_curso')
     expect(antes.eventos).toBeLessThan(total)
-    const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    const api = new Guias({ llave: comercio.llave, baseUrl: environment.url })
     expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: total,
       avisos: total,
     })
-    await hasta(async () => receptor.recibidos.length >= total)
-    await entorno.quietud(comercio)
-    expect(new Set(receptor.recibidos.map((uno) => uno.id))).toEqual(new Set(guias.map((guia) => `evt_${guia}_1`)))
-    expect(receptor.recibidos).toHaveLength(total)
-    const { rows } = await entorno.db.pool.query(
+    await hasta(async () => receptor.receivedWebhooks.length >= total)
+    await environment.waitForQuiet(comercio)
+    expect(new Set(receptor.receivedWebhooks.map((uno) => uno.id))).toEqual(
+      new Set(guias.map((guia) => `evt_${guia}_1`)),
+    )
+    expect(receptor.receivedWebhooks).toHaveLength(total)
+    const { rows } = await environment.db.pool.query(
       'select estado, count(*)::int as n from webhook_aviso where webhook = $1 group by estado',
       [webhook],
     )

@@ -5,8 +5,8 @@ import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
 const { advance: adelantar, nuevo } = useWebhooks()
 
-const deGuia = ({ recibidos }: TestReceiver, guia: string) =>
-  recibidos.filter(({ json }) => json.datos.guia.guia === guia).map(({ json }) => json.datos.evento.secuencia)
+const deGuia = ({ receivedWebhooks }: TestReceiver, guia: string) =>
+  receivedWebhooks.filter(({ json }) => json.datos.guia.guia === guia).map(({ json }) => json.datos.evento.secuencia)
 
 describe('the order of a guide’s events at an endpoint', () => {
   it('is theirs, however many come at once', async () => {
@@ -18,7 +18,7 @@ describe('the order of a guide’s events at an endpoint', () => {
           await api.simulador.avanzar(guia, { estado })
       }),
     )
-    await hasta(async () => receptor.recibidos.length >= 80)
+    await hasta(async () => receptor.receivedWebhooks.length >= 80)
     for (const { guia } of guias) expect(deGuia(receptor, guia)).toEqual([1, 2, 3, 4])
   })
 
@@ -67,7 +67,7 @@ describe('a delivery that is handed over without another read', () => {
       const [resultado] = (await api.guias.crearLote({ ...lote100(), guias: [guia as never] })).resultados
       if (!resultado?.ok) throw new Error(JSON.stringify(resultado))
       const entrega = await terminada(api, webhook, buildAvisoCode(webhook, resultado.guia))
-      expect(receptor.recibidos.find(({ id }) => id === entrega.evento)?.cuerpo).toBe(entrega.cuerpo)
+      expect(receptor.receivedWebhooks.find(({ id }) => id === entrega.evento)?.cuerpo).toBe(entrega.cuerpo)
     }
   })
 })

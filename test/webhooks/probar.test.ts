@@ -6,9 +6,9 @@ import { buildGuia, hasta } from '../factories.ts'
 import { answerWith, holdAnswers } from './receiver.ts'
 import { buildAvisoCode, collectCodes, nadie, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 /** A service that sends nothing. */
 const sinWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
 
@@ -27,7 +27,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
       proximo_intento_en: aviso.creado_en,
     })
     expect(await terminada(api, webhook, aviso.aviso)).toMatchObject({ estado: 'entregado', intentos: 1 })
-    expect(receptor.recibidos[0]!.json).toEqual({
+    expect(receptor.receivedWebhooks[0]!.json).toEqual({
       id: aviso.evento,
       tipo: 'webhook.prueba',
       creado_en: aviso.creado_en,
@@ -53,8 +53,8 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
     adelantar(6_000)
-    await entorno.quietud(comercio)
-    expect(receptor.recibidos).toHaveLength(8)
+    await environment.waitForQuiet(comercio)
+    expect(receptor.receivedWebhooks).toHaveLength(8)
 
     await api.webhooks.cambiar(webhook, { estado: 'activo', tipos: ['*'] })
     const { guia } = await api.guias.crear(buildGuia())
@@ -74,13 +74,13 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
-    await hasta(async () => receptor.recibidos.length > 0)
+    await hasta(async () => receptor.receivedWebhooks.length > 0)
     const { evento } = await api.webhooks.probar(webhook)
     // What is read next begins with it, after what is in memory already.
-    const antes = receptor.recibidos.length
+    const antes = receptor.receivedWebhooks.length
     retenedor.release()
-    await hasta(async () => receptor.recibidos.length >= 301)
-    expect(receptor.recibidos.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(2 * READ_WINDOW)
+    await hasta(async () => receptor.receivedWebhooks.length >= 301)
+    expect(receptor.receivedWebhooks.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(2 * READ_WINDOW)
   })
 
   it('is one at a time: who asks again before it has left is told of that one', async () => {

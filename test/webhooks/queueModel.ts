@@ -391,22 +391,22 @@ class QueueModel {
     }
   }
 
-  #settleSuccesses({ webhooks, indexes, guias, secuencias, turns: turnos }: Successes) {
+  #settleSuccesses({ webhooks, indexes, guias, secuencias, turns }: Successes) {
     return guias.flatMap((guide, i) => {
       const delivery = this.#deliveries.get(
         keyOf({ webhook: webhooks[indexes[i]! - 1]!, guide, sequence: secuencias[i]! }),
       )!
-      if (delivery.state !== 'pendiente' || delivery.turn !== turnos[i] || delivery.attempts > 0) return [{ n: i + 1 }]
+      if (delivery.state !== 'pendiente' || delivery.turn !== turns[i] || delivery.attempts > 0) return [{ n: i + 1 }]
       this.#end(delivery, 'entregado')
       return []
     })
   }
 
-  #settle({ webhook, guia_id, secuencia, turno, outcome: desenlace, proximo_en }: Settled): boolean {
+  #settle({ webhook, guia_id, secuencia, turno, outcome, proximo_en }: Settled): boolean {
     const delivery = this.#deliveries.get(keyOf({ webhook, guide: guia_id, sequence: secuencia }))!
     if (delivery.state !== 'pendiente') return true
-    if (delivery.turn !== turno && (desenlace !== 'entregado' || delivery.cause === 'manual')) return true
-    this.#end(delivery, desenlace)
+    if (delivery.turn !== turno && (outcome !== 'entregado' || delivery.cause === 'manual')) return true
+    this.#end(delivery, outcome)
     if (proximo_en !== null) delivery.due = Date.parse(proximo_en) - START
     return true
   }
@@ -417,9 +417,9 @@ class QueueModel {
     delivery.attempts++
   }
 
-  #setHealth({ webhook, succeeded, new_failures: nuevas }: Health): void {
+  #setHealth({ webhook, succeeded, new_failures: newFailures }: Health): void {
     const endpoint = this.#endpoints.get(webhook)!
-    endpoint.failures = succeeded ? 0 : endpoint.failures + nuevas
+    endpoint.failures = succeeded ? 0 : endpoint.failures + newFailures
     endpoint.pausedUntil = endpoint.failures >= FAILURES_TO_BRAKE ? this.#time.now + MIN_BRAKE : null
   }
 

@@ -15,7 +15,7 @@ export interface ReceivedWebhook {
 /** A merchant's server: a real one, that keeps a ledger and answers as it is told. */
 export interface TestReceiver {
   url: string
-  recibidos: ReceivedWebhook[]
+  receivedWebhooks: ReceivedWebhook[]
   /** The status to answer with, or a whole answer; called after the body was read. */
   responder: (received: ReceivedWebhook, res: ServerResponse, req: IncomingMessage) => void
   close(): Promise<void>
@@ -34,28 +34,28 @@ export const answerWith = (status: number, cabeceras: Record<string, string> = {
 
 /** Answers of a receiver that takes everything and answers nothing until it is let go. */
 export function holdAnswers() {
-  const retenidas: ServerResponse[] = []
+  const heldResponses: ServerResponse[] = []
   let status: number | undefined
-  const retenedor = {
+  const answerHolder = {
     /** How many senders hung up before. */
-    abandonadas: 0,
+    abandonedCount: 0,
     responder: ((_received, res) => {
       if (status !== undefined) return void res.writeHead(status).end()
-      retenidas.push(res)
+      heldResponses.push(res)
       res.once('close', () => {
-        if (!res.writableEnded) retenedor.abandonadas++
+        if (!res.writableEnded) answerHolder.abandonedCount++
       })
     }) satisfies TestReceiver['responder'],
     release(con = 204) {
       status = con
-      for (const res of retenidas.splice(0)) res.writeHead(con).end()
+      for (const res of heldResponses.splice(0)) res.writeHead(con).end()
     },
   }
-  return retenedor
+  return answerHolder
 }
 
 export async function openReceiver(responder: TestReceiver['responder'] = answerWith(204)): Promise<TestReceiver> {
-  const receptor = { recibidos: [], responder } as unknown as TestReceiver
+  const receptor = { receivedWebhooks: [], responder } as unknown as TestReceiver
   const server = createServer(async (req, res) => {
     try {
       const cuerpo = await cuerpoDe(req)
@@ -66,7 +66,7 @@ export async function openReceiver(responder: TestReceiver['responder'] = answer
         json: JSON.parse(cuerpo),
         en: Date.now(),
       }
-      receptor.recibidos.push(received)
+      receptor.receivedWebhooks.push(received)
       receptor.responder(received, res, req)
     } catch {
       res.destroy()
@@ -83,13 +83,13 @@ export async function openReceiver(responder: TestReceiver['responder'] = answer
 
 /** Receivers that close with their test file. */
 export function useReceivers() {
-  const abiertos: TestReceiver[] = []
+  const openReceivers: TestReceiver[] = []
   afterAll(async () => {
-    await Promise.all(abiertos.map((receptor) => receptor.close()))
+    await Promise.all(openReceivers.map((receptor) => receptor.close()))
   })
   return async (responder?: TestReceiver['responder']) => {
     const receptor = await openReceiver(responder)
-    abiertos.push(receptor)
+    openReceivers.push(receptor)
     return receptor
   }
 }

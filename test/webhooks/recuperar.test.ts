@@ -16,15 +16,15 @@ import {
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, ahora, advance: adelantar, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, ahora, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 /** What happens in the same instant isn't before it. */
 const pasaUnInstante = () => adelantar(1)
 
 describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   it('sends what happened before the endpoint existed; the rehearsal counts the same', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const { api } = comercio
     const desde = new Date(ahora() - 1_000).toISOString()
     const guias: string[] = []
@@ -38,8 +38,8 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       avisos: 5,
       exacto: true,
     })
-    await entorno.quietud(comercio)
-    expect(receptor.recibidos).toEqual([])
+    await environment.waitForQuiet(comercio)
+    expect(receptor.receivedWebhooks).toEqual([])
     expect((await api.webhooks.avisos(webhook)).datos).toEqual([])
     const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
     expect([status, cabeceras.get('location')]).toEqual([
@@ -62,8 +62,8 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       eventos: 5,
       avisos: 5,
     })
-    await hasta(async () => receptor.recibidos.length >= 5)
-    expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
+    await hasta(async () => receptor.receivedWebhooks.length >= 5)
+    expect(receptor.receivedWebhooks.map((uno) => uno.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
     const { datos } = await hasta(async () => {
       const pagina = await api.webhooks.avisos(webhook, { estado: 'entregado' })
       return pagina.datos.length === 5 && pagina
@@ -81,10 +81,10 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const todas = await api.webhooks.recuperar(webhook, { desde, todas: true })
     expect(todas.todas).toBe(true)
     expect(await waitForRecovery(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, avisos: 5 })
-    await hasta(async () => receptor.recibidos.length >= 10)
-    await entorno.quietud(comercio)
-    expect(receptor.recibidos).toHaveLength(10)
-    expect(new Set(receptor.recibidos.map((uno) => uno.id + uno.cuerpo)).size).toBe(5)
+    await hasta(async () => receptor.receivedWebhooks.length >= 10)
+    await environment.waitForQuiet(comercio)
+    expect(receptor.receivedWebhooks).toHaveLength(10)
+    expect(new Set(receptor.receivedWebhooks.map((uno) => uno.id + uno.cuerpo)).size).toBe(5)
   })
 
   it('sends again what failed and leaves what waits alone', async () => {
@@ -121,7 +121,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   })
 
   it('takes exactly what lies between its bounds, of the endpoint’s types', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const { api } = comercio
     const a = await api.guias.crear(buildGuia())
     adelantar(5)
@@ -167,7 +167,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
         eventos: cuantos,
         avisos: cuantos,
       })
-      await hasta(async () => receptor.recibidos.length === cuantos)
+      await hasta(async () => receptor.receivedWebhooks.length === cuantos)
     }
   })
 

@@ -3,9 +3,9 @@ import { buildGuia, hasta } from '../factories.ts'
 import { answerWith, holdAnswers } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, nuevo } = useWebhooks()
+const { environment, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 
 describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends what was delivered, what failed and what waits again, with the same id and body', async () => {
@@ -27,7 +27,7 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
         { numero: 1, causa: 'automatica' },
       ],
     })
-    const suyos = receptor.recibidos.filter((uno) => uno.id === `evt_${guia}_1`)
+    const suyos = receptor.receivedWebhooks.filter((uno) => uno.id === `evt_${guia}_1`)
     expect(suyos).toHaveLength(2)
     expect(suyos[0]!.cuerpo).toBe(suyos[1]!.cuerpo)
 
@@ -41,7 +41,7 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, prueba)
     expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregado', causa: 'manual' })
-    expect(receptor.recibidos.filter((uno) => uno.id === evento)).toHaveLength(3)
+    expect(receptor.receivedWebhooks.filter((uno) => uno.id === evento)).toHaveLength(3)
     // And paused.
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.webhooks.reenviar(webhook, clave)
@@ -60,9 +60,9 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     await terminada(api, webhook, clave)
     await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, clave)))
     const { intentos } = await terminada(api, webhook, clave, 2)
-    await entorno.quietud(comercio)
-    expect(receptor.recibidos.length).toBeGreaterThanOrEqual(intentos)
-    expect(receptor.recibidos.length).toBeLessThanOrEqual(11)
+    await environment.waitForQuiet(comercio)
+    expect(receptor.receivedWebhooks.length).toBeGreaterThanOrEqual(intentos)
+    expect(receptor.receivedWebhooks.length).toBeLessThanOrEqual(11)
     expect((await api.webhooks.obtenerAviso(webhook, clave)).estado).toBe('entregado')
   })
 
@@ -70,11 +70,11 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     const retenedor = holdAnswers()
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
     const { guia } = await api.guias.crear(buildGuia())
-    await hasta(async () => receptor.recibidos.length === 1)
+    await hasta(async () => receptor.receivedWebhooks.length === 1)
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
     retenedor.release(status)
-    await hasta(async () => receptor.recibidos.length === 2)
+    await hasta(async () => receptor.receivedWebhooks.length === 2)
     expect(await terminada(api, webhook, buildAvisoCode(webhook, guia))).toMatchObject({
       estado: 'entregado',
       causa: 'manual',

@@ -3,9 +3,9 @@ import type { Comercio } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, nuevo } = useWebhooks()
+const { environment, nuevo } = useWebhooks()
 const reenviar = ({ comercio }: Comercio, webhook: string, aviso: string, clave?: string) =>
-  entorno.operar('POST', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`, undefined, clave)
+  environment.operar('POST', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`, undefined, clave)
 
 describe('POST /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends the same event once more, and once for a key', async () => {
@@ -19,9 +19,9 @@ describe('POST /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{a
     const repetida = await reenviar(comercio, webhook, aviso, 'otra-vez')
     expect([repetida.status, repetida.cabeceras.get('idempotent-replayed')]).toEqual([202, 'true'])
     expect(repetida.cuerpo).toMatchObject({ aviso, estado: 'entregado', intentos: 2 })
-    const cuerpos = receptor.recibidos.filter(({ id }) => id === `evt_${guia}_1`).map((uno) => uno.cuerpo)
+    const cuerpos = receptor.receivedWebhooks.filter(({ id }) => id === `evt_${guia}_1`).map((uno) => uno.cuerpo)
     expect([cuerpos.length, new Set(cuerpos).size]).toEqual([2, 1])
-    const { datos } = (await entorno.request('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
+    const { datos } = (await environment.request('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
     expect(datos.map(({ accion }: { accion: string }) => accion)).toContain('reenviarAvisoDeComercio')
     const segunda = buildAvisoCode(webhook, (await api.guias.crear(buildGuia())).guia)
     const otra = await reenviar(comercio, webhook, segunda, 'otra-vez')

@@ -2,18 +2,18 @@ import { ErrorNoEncontrado, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { type Api, collectCodes, fallaDeApi, nadie, readFailureCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, create: crear, nuevo } = useWebhooks()
+const { environment, create: crear, nuevo } = useWebhooks()
 
 describe('a request that cannot be read', () => {
   it('is 400 in every operation, and changes nothing', async () => {
     const { comercio, api, webhook } = await nuevo()
     const antes = await api.webhooks.obtener(webhook)
-    const { cuerpo: prueba } = await entorno.request('POST', `/api/v1/webhooks/${webhook}/probar`, {
+    const { cuerpo: prueba } = await environment.request('POST', `/api/v1/webhooks/${webhook}/probar`, {
       llave: comercio.llave,
     })
     await terminada(api, webhook, prueba.aviso)
     const pedir = async (metodo: string, ruta: string, crudo?: string) => {
-      const { status, cuerpo } = await entorno.request(metodo, `/api/v1/webhooks${ruta}`, {
+      const { status, cuerpo } = await environment.request(metodo, `/api/v1/webhooks${ruta}`, {
         llave: comercio.llave,
         ...(crudo === undefined ? {} : { raw: crudo, cabeceras: { 'Content-Type': 'application/json' } }),
       })
@@ -65,8 +65,8 @@ describe('an unknown object', () => {
     })
     await eliminado.api.webhooks.eliminar(eliminado.webhook)
     const viva = new Guias({
-      llave: await entorno.createLlave(eliminado.comercio, { modo: 'live' }),
-      baseUrl: entorno.url,
+      llave: await environment.createLlave(eliminado.comercio, { modo: 'live' }),
+      baseUrl: environment.url,
     })
     const casos: [Api, string, string, string][] = [
       [eliminado.api, eliminado.webhook, prueba, recuperacion],

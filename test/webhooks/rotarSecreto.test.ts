@@ -3,11 +3,11 @@ import { Webhook as Estandar } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../durations.ts'
 import type { ReceivedWebhook, TestReceiver } from './receiver.ts'
-import { type Api, fallaDeApi, firmaDe, firmas, terminada, useWebhooks } from './webhooks.ts'
+import { type Api, fallaDeApi, firmaDe, readSignatures, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, ahora, advance: adelantar, limpiar, rotar, nuevo } = useWebhooks()
+const { environment, ahora, advance: adelantar, cleanUp, rotar, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => environment.freezeClock())
 /** The library's own judgement; it looks at the clock, so the time is made the present. */
 const segunLaBiblioteca = (secreto: string, recibido: ReceivedWebhook) => {
   const hace = Number(recibido.cabeceras['webhook-timestamp']) * 1_000 - Date.now()
@@ -24,7 +24,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
   const probar = async (api: Api, webhook: string, receptor: TestReceiver) => {
     const { aviso, evento } = await api.webhooks.probar(webhook)
     const { historial } = await terminada(api, webhook, aviso)
-    const recibido = receptor.recibidos.find((uno) => uno.id === evento)!
+    const recibido = receptor.receivedWebhooks.find((uno) => uno.id === evento)!
     return { recibido, firmado_con: historial[0]!.firmado_con }
   }
 
@@ -41,7 +41,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     expect(await api.webhooks.obtener(webhook)).toEqual(sinSecreto)
     const { recibido, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2, 1])
-    expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido), firmaDe(secreto, recibido)])
+    expect(readSignatures(recibido)).toEqual([firmaDe(rotado.secreto, recibido), firmaDe(secreto, recibido)])
     for (const cual of [secreto, rotado.secreto]) expect(segunLaBiblioteca(cual, recibido)).toEqual(recibido.json)
     expect(() => segunLaBiblioteca(`whsec_${randomBytes(32).toString('base64')}`, recibido)).toThrow()
 
@@ -50,13 +50,15 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     adelantar(5_001)
     const despues = await probar(api, webhook, receptor)
     expect(despues.firmado_con).toEqual([2])
-    expect(firmas(despues.recibido)).toEqual([firmaDe(rotado.secreto, despues.recibido)])
+    expect(readSignatures(despues.recibido)).toEqual([firmaDe(rotado.secreto, despues.recibido)])
     expect(() => segunLaBiblioteca(secreto, despues.recibido)).toThrow()
     expect((await api.webhooks.obtener(webhook)).secretos.map(({ version }) => version)).toEqual([2])
     // Housekeeping forgets it a day later, and versions go on.
     adelantar(25 * HORA)
-    await limpiar()
-    const { rows } = await entorno.db.pool.query('select version from webhook_secreto where webhook = $1', [webhook])
+    await cleanUp()
+    const { rows } = await environment.db.pool.query('select version from webhook_secreto where webhook = $1', [
+      webhook,
+    ])
     expect(rows).toEqual([{ version: 2 }])
     expect((await rotar(api, webhook, 0)).secretos.map(({ version }) => version)).toEqual([3])
   })
@@ -67,7 +69,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     expect(rotado.secretos.map(({ version, vence_en }) => [version, vence_en])).toEqual([[2, null]])
     const { recibido, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2])
-    expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido)])
+    expect(readSignatures(recibido)).toEqual([firmaDe(rotado.secreto, recibido)])
     expect(() => segunLaBiblioteca(secreto, recibido)).toThrow()
   })
 
@@ -81,7 +83,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     }
     const { recibido, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([6, 5])
-    expect(firmas(recibido)).toEqual(
+    expect(readSignatures(recibido)).toEqual(
       dados
         .slice(-2)
         .map((secreto) => firmaDe(secreto, recibido))

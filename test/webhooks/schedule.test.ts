@@ -125,7 +125,7 @@ describe('the schedule', () => {
 
 const entorno = useEnvironment()
 const nuevoReceptor = useReceivers()
-beforeAll(() => entorno.detenerReloj())
+beforeAll(() => entorno.freezeClock())
 
 const ahora = () => entorno.clock().getTime()
 const adelantar = (ms: number) => entorno.advance(ms)
@@ -168,8 +168,8 @@ describe('a delivery', () => {
       expect(espera).toBeLessThanOrEqual(RETRY_WAITS[n]! * 1.2)
       // Just before.
       adelantar(espera - 1)
-      await entorno.quietud()
-      expect(creado.receptor.recibidos).toHaveLength(n)
+      await entorno.waitForQuiet()
+      expect(creado.receptor.receivedWebhooks).toHaveLength(n)
       adelantar(1)
       const siguiente = await tras(creado, aviso, n + 1)
       expect(siguiente.historial[0]!.iniciado_en).toBe(leida.proximo_intento_en)
@@ -189,11 +189,13 @@ describe('a delivery', () => {
     expect(total).toBeGreaterThanOrEqual(75.6)
     expect(total).toBeLessThanOrEqual(75.6 * 1.2)
     adelantar(DIA)
-    await entorno.quietud()
-    expect(creado.receptor.recibidos).toHaveLength(11)
-    expect(new Set(creado.receptor.recibidos.map(({ id, cuerpo }) => id + cuerpo)).size).toBe(1)
+    await entorno.waitForQuiet()
+    expect(creado.receptor.receivedWebhooks).toHaveLength(11)
+    expect(new Set(creado.receptor.receivedWebhooks.map(({ id, cuerpo }) => id + cuerpo)).size).toBe(1)
     // Every attempt has a time of its own.
-    expect(new Set(creado.receptor.recibidos.map(({ cabeceras }) => cabeceras['webhook-timestamp'])).size).toBe(11)
+    expect(new Set(creado.receptor.receivedWebhooks.map(({ cabeceras }) => cabeceras['webhook-timestamp'])).size).toBe(
+      11,
+    )
   })
 
   it('waits as long as its receiver asks for, within 24 hours, and no less than the schedule', async () => {
@@ -226,8 +228,8 @@ describe('a delivery', () => {
     const { proximo_intento_en } = await tras(creado, aviso, 1)
     creado.receptor.responder = answerWith(204)
     adelantar(new Date(proximo_intento_en!).getTime() - ahora() - 1)
-    await entorno.quietud()
-    expect(creado.receptor.recibidos).toHaveLength(1)
+    await entorno.waitForQuiet()
+    expect(creado.receptor.receivedWebhooks).toHaveLength(1)
     adelantar(1)
     expect(await tras(creado, aviso, 2)).toMatchObject({ estado: 'entregado', intentos: 2 })
   })
@@ -240,12 +242,12 @@ describe('a delivery', () => {
       const leida = await tras(creado, await nuevaGuia(creado), 1)
       expect(leida).toMatchObject({ estado: 'pendiente', ultimo_estado_http: status, ultimo_error: 'redireccion' })
       expect(leida.historial[0]!.detalle).toContain('registre la dirección final')
-      expect(creado.receptor.recibidos).toHaveLength(n + 1)
+      expect(creado.receptor.receivedWebhooks).toHaveLength(n + 1)
       // The brake would make the next one wait.
       creado.receptor.responder = answerWith(204)
       await creado.api.webhooks.cambiar(creado.webhook, { estado: 'activo' })
     }
-    expect(otro.recibidos).toEqual([])
+    expect(otro.receivedWebhooks).toEqual([])
   })
 })
 
@@ -279,12 +281,12 @@ describe('an endpoint', () => {
     const deshabilitado = await api.webhooks.obtener(webhook)
     expect(deshabilitado).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410', fallas: { intentos: 2 } })
     expect(new Date(deshabilitado.estado_en).getTime()).toBe(ahora())
-    const avisosA = (r: TestReceiver) => r.recibidos.filter(({ json }) => json.tipo === 'webhook.deshabilitado')
-    await hasta(async () => avisosA(vecino.receptor).length === 1 && exacto.recibidos.length === 1)
+    const avisosA = (r: TestReceiver) => r.receivedWebhooks.filter(({ json }) => json.tipo === 'webhook.deshabilitado')
+    await hasta(async () => avisosA(vecino.receptor).length === 1 && exacto.receivedWebhooks.length === 1)
     // Of its address only where: paths may hold secrets of their receiver.
     const url = `${new URL(deshabilitado.url).origin}/`
     expect(avisosA(vecino.receptor)[0]!.json.datos).toEqual({ webhook: { ...deshabilitado, url } })
-    expect(exacto.recibidos[0]!.json).toMatchObject({
+    expect(exacto.receivedWebhooks[0]!.json).toMatchObject({
       id: avisosA(vecino.receptor)[0]!.id,
       tipo: 'webhook.deshabilitado',
       datos: { webhook: { webhook, motivo: 'respondio_410' } },
@@ -297,11 +299,11 @@ describe('an endpoint', () => {
     expect((await api.webhooks.avisos(webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
 
     // What waits goes no more, and new events make no delivery; both can be recovered.
-    const recibidos = receptor.recibidos.length
+    const recibidos = receptor.receivedWebhooks.length
     adelantar(2 * HORA)
     const perdida = await nuevaGuia(creado)
-    await hasta(async () => vecino.receptor.recibidos.length === 4)
-    await entorno.quietud()
+    await hasta(async () => vecino.receptor.receivedWebhooks.length === 4)
+    await entorno.waitForQuiet()
     await limpiar()
     expect((await api.webhooks.avisos(webhook, { estado: 'pendiente' })).datos).toEqual([])
     expect(await tras(creado, pendiente, 1)).toMatchObject({
@@ -314,7 +316,7 @@ describe('an endpoint', () => {
     await expect(api.webhooks.obtenerAviso(webhook, perdida)).rejects.toMatchObject({
       codigo: 'aviso_desconocido',
     })
-    expect(receptor.recibidos).toHaveLength(recibidos)
+    expect(receptor.receivedWebhooks).toHaveLength(recibidos)
 
     // The paused one hears of it when it is back.
     await api.webhooks.cambiar(dormido.webhook, { estado: 'activo' })
@@ -360,7 +362,7 @@ describe('an endpoint', () => {
       adelantar(comienzo + parte * 5 * DIA - ahora())
       // The attempt that falls due by itself ends first. It would otherwise count as the resend, whose own attempt would
       // end at the next time.
-      await entorno.quietud()
+      await entorno.waitForQuiet()
       await fallarVeces(creado, aviso, 1)
       return await api.webhooks.obtener(webhook)
     }
@@ -389,7 +391,7 @@ describe('an endpoint', () => {
       'webhook disabled',
     ])
     const posted = await hasta(async () =>
-      vecino.receptor.recibidos.find(({ json }) => json.tipo === 'webhook.deshabilitado'),
+      vecino.receptor.receivedWebhooks.find(({ json }) => json.tipo === 'webhook.deshabilitado'),
     )
     // The attempt that fell due by itself disabled it, before the resend failed.
     expect(posted.json.datos.webhook).toEqual({
@@ -397,7 +399,7 @@ describe('an endpoint', () => {
       url: `${new URL(deshabilitado.url).origin}/`,
       fallas: { ...deshabilitado.fallas, intentos: deshabilitado.fallas!.intentos - 1 },
     })
-    await entorno.quietud()
+    await entorno.waitForQuiet()
     await limpiar()
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).estado).toBe('fallido')
 

@@ -2,9 +2,9 @@ import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { MASTER_KEY } from '../environment.ts'
 import { cleanUpNow } from './prune.ts'
-import { firmaDe, firmas, terminada, useWebhooks } from './webhooks.ts'
+import { firmaDe, readSignatures, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, rotar, nuevo, checkNoSecretos: sinSecretos } = useWebhooks()
+const { environment, rotar, nuevo, checkNoSecretos: sinSecretos } = useWebhooks()
 
 describe('secrets', () => {
   it('stand neither in the log nor in the database', async () => {
@@ -17,12 +17,12 @@ describe('secrets', () => {
     const { comercio, receptor, webhook, secreto } = await nuevo()
     const nueva = Buffer.alloc(32, 9).toString('base64')
     const claves = [nueva, MASTER_KEY]
-    await entorno.reset({ MASTER_KEYS: claves.join() })
-    await cleanUpNow(entorno, claves)
-    await entorno.reset({ MASTER_KEYS: nueva })
-    const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    await environment.reset({ MASTER_KEYS: claves.join() })
+    await cleanUpNow(environment, claves)
+    await environment.reset({ MASTER_KEYS: nueva })
+    const api = new Guias({ llave: comercio.llave, baseUrl: environment.url })
     const { aviso } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, aviso)
-    expect(receptor.recibidos.map(firmas)).toEqual([[firmaDe(secreto, receptor.recibidos[0]!)]])
+    expect(receptor.receivedWebhooks.map(readSignatures)).toEqual([[firmaDe(secreto, receptor.receivedWebhooks[0]!)]])
   })
 })

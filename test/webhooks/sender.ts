@@ -54,14 +54,14 @@ export const responder =
   (_req, res) =>
     res.writeHead(status, cabeceras).end(cuerpo)
 /** @param onDrop called at every drop, with how many there were */
-export function dripText(socket: net.Socket, texto: string, inicio: string, onDrop: (gotas: number) => void): void {
-  if (inicio) socket.write(inicio)
-  let gotas = 0
-  const reloj = setInterval(() => {
+export function dripText(socket: net.Socket, texto: string, prefix: string, onDrop: (dropCount: number) => void): void {
+  if (prefix) socket.write(prefix)
+  let dropCount = 0
+  const timer = setInterval(() => {
     socket.write(texto)
-    onDrop(++gotas)
+    onDrop(++dropCount)
   }, 5)
-  socket.on('close', () => clearInterval(reloj))
+  socket.on('close', () => clearInterval(timer))
 }
 export const EMPTY_RESPONSE = 'HTTP/1.1 204 No Content\r\n\r\n'
 
@@ -70,17 +70,17 @@ const DEADLINE_MS = 15_000
 
 /** A sender for each test. Its deadlines pass when they are told to, and never by themselves. */
 export function useSender() {
-  const { puestos: plazos, vencer } = useDeadlines(DEADLINE_MS)
-  let enviador: Sender
+  const { countPending: deadlines, vencer } = useDeadlines(DEADLINE_MS)
+  let sender: Sender
   beforeEach(() => {
-    enviador = createSender({ resolver: resolverLocal })
+    sender = createSender({ resolver: resolverLocal })
   })
   afterEach(async () => {
     vi.restoreAllMocks()
     vi.unstubAllEnvs()
-    await enviador.close()
+    await sender.close()
   })
-  const enviar = (url: string, cambios: Partial<SendRequest> = {}, por = enviador): Promise<ExchangeResult> =>
+  const send = (url: string, cambios: Partial<SendRequest> = {}, por = sender): Promise<ExchangeResult> =>
     por.send({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios })
-  return { send: enviar, deadlines: plazos, vencer }
+  return { send, deadlines, vencer }
 }

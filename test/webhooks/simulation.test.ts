@@ -3,15 +3,15 @@
 
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../random.ts'
-import type { Comportamiento } from './simulation/pump.ts'
-import { answerAfter, cuelga, type SimulationCase, simular } from './simulation/simulate.ts'
+import type { ReceiverModel } from './simulation/pump.ts'
+import { answerAfter, neverAnswer, type SimulationCase, simular } from './simulation/simulate.ts'
 
 const COSTOS = { sending: 0.1, helpers: 0, postgres: 0.05, receptor: 0.05, disco: 1 }
 const SEGUNDO = 1_000
 
 const con = (mas: Partial<SimulationCase>): SimulationCase => ({
-  semilla: 1,
-  nucleos: 2,
+  seed: 1,
+  cores: 2,
   processes: 1,
   endpoints: 20,
   comercios: 20,
@@ -25,15 +25,15 @@ function historia(semilla: number): SimulationCase {
   const azar = createRandom(semilla)
   const entre = (desde: number, hasta: number) => desde + Math.floor(azar() * (hasta - desde + 1))
   const procesos = entre(1, 4)
-  const males: Comportamiento[] = [
-    cuelga,
+  const males: ReceiverModel[] = [
+    neverAnswer,
     answerAfter(2_000),
     () => ({ ms: 5, succeeded: false }),
     (azar) => ({ ms: 5, succeeded: azar() < 0.5 }),
     (_azar, ahora) => ({ ms: 5, succeeded: ahora > 20 * SEGUNDO }),
   ]
   return con({
-    semilla,
+    seed: semilla,
     processes: procesos,
     endpoints: entre(10, 60),
     comercios: entre(1, 10),
@@ -42,8 +42,8 @@ function historia(semilla: number): SimulationCase {
     durationMs: 10 * SEGUNDO,
     responder: (endpoint) =>
       endpoint % 10 < 2 ? males[(endpoint + semilla) % males.length]! : answerAfter(entre(1, 200)),
-    muertes: Array.from({ length: entre(0, 3) }, () => ({
-      proceso: entre(0, procesos - 1),
+    deaths: Array.from({ length: entre(0, 3) }, () => ({
+      processIndex: entre(0, procesos - 1),
       en: entre(0, 12) * SEGUNDO,
     })),
   })
@@ -71,22 +71,22 @@ describe('the simulation of what is sent', () => {
     timeout: 120_000,
   }, () => {
     for (let semilla = 1; semilla <= 40; semilla++) {
-      const { lost: perdidas, desordenadas, entregadas } = simular(historia(semilla))
-      expect({ semilla, perdidas, desordenadas }).toEqual({ semilla, perdidas: 0, desordenadas: 0 })
-      expect(entregadas).toBeGreaterThan(0)
+      const { lost: perdidas, disorderedCount, deliveredCount } = simular(historia(semilla))
+      expect({ semilla, perdidas, desordenadas: disorderedCount }).toEqual({ semilla, perdidas: 0, desordenadas: 0 })
+      expect(deliveredCount).toBeGreaterThan(0)
     }
   })
 
   it('sends nothing twice where nobody is killed', () => {
     for (let semilla = 1; semilla <= 20; semilla++)
-      expect([semilla, simular({ ...historia(semilla), muertes: [] }).repetidas]).toEqual([semilla, 0])
+      expect([semilla, simular({ ...historia(semilla), deaths: [] }).repetidas]).toEqual([semilla, 0])
   })
 
   it('makes nobody wait for those that hang', () => {
     const mitad = con({ perSecond: 400, durationMs: 60 * SEGUNDO, endpoints: 100, comercios: 100 })
     const { delays: esperas } = simular({
       ...mitad,
-      responder: (endpoint) => (endpoint % 2 === 0 ? cuelga : answerAfter(20)),
+      responder: (endpoint) => (endpoint % 2 === 0 ? neverAnswer : answerAfter(20)),
     })
     expect(Math.max(...esperas.filter((_, endpoint) => endpoint % 2 === 1))).toBeLessThan(2 * SEGUNDO)
   })

@@ -7,39 +7,39 @@ import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { holdAnswers } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, nuevo } = useWebhooks()
+const { environment, nuevo } = useWebhooks()
 
 describe('a service that loses its lease in the middle of an exchange', FULL_RUN_ONLY, () => {
   it('takes it again and sends nothing twice', async () => {
     const retenedor = holdAnswers()
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
     const { guia } = await api.guias.crear(buildGuia())
-    await hasta(async () => receptor.recibidos.length === 1)
-    const { pool } = entorno.db
+    await hasta(async () => receptor.receivedWebhooks.length === 1)
+    const { pool } = environment.db
     const arriendos = async () =>
       (await pool.query<{ id: string }>('select id from pgboss.job where name = $1', [LEASE_QUEUE])).rows
     const [antes] = await arriendos()
     await pool.query('delete from pgboss.job')
     await hasta(async () => (await arriendos()).some(({ id }) => id !== antes!.id))
     await api.guias.crear(buildGuia())
-    await hasta(async () => receptor.recibidos.length === 2)
+    await hasta(async () => receptor.receivedWebhooks.length === 2)
     retenedor.release()
     const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia))
-    expect([aviso.estado, aviso.intentos, receptor.recibidos.length]).toEqual(['entregado', 1, 2])
+    expect([aviso.estado, aviso.intentos, receptor.receivedWebhooks.length]).toEqual(['entregado', 1, 2])
   })
 })
 
 describe('a service beside another process that holds an endpoint', FULL_RUN_ONLY, () => {
   it('sends nothing there while that one lives, and everything once it died', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
-    const { pool } = entorno.db
+    const { pool } = environment.db
     const boss = new PgBoss({
       db: { executeSql: (text, values) => pool.run(text, values) },
       schedule: false,
       supervise: false,
     })
     await boss.start()
-    const otro = new Leases(boss, entorno.db, processTimers, { onTaken() {}, onLost() {}, onNotTaken() {} })
+    const otro = new Leases(boss, environment.db, processTimers, { onTaken() {}, onLost() {}, onNotTaken() {} })
     otro.request({ comercio_id: comercio.id, modo: 'test', webhook }, false)
     await hasta(async () => {
       await otro.take()
@@ -59,11 +59,13 @@ describe('a service beside another process that holds an endpoint', FULL_RUN_ONL
       ])
       return rows.length === 1
     })
-    expect(receptor.recibidos).toEqual([])
+    expect(receptor.receivedWebhooks).toEqual([])
     clearInterval(latidos)
     await pool.query(`update webhook_bomba set latido_en = now() - interval '26 seconds'`)
     await terminada(api, webhook, buildAvisoCode(webhook, guia))
-    expect(entorno.log.some((linea) => linea.includes('"endpoints":1,"msg":"endpoints of a lost worker"'))).toBe(true)
+    expect(environment.log.some((linea) => linea.includes('"endpoints":1,"msg":"endpoints of a lost worker"'))).toBe(
+      true,
+    )
     await otro.beat(performance.now() + 5_000)
     expect(otro.all()).toEqual([])
     await boss.stop({ graceful: false })

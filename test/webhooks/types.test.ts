@@ -12,11 +12,11 @@ import {
   waitUntilVisible,
 } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
+const { environment, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
 
 describe('types and modes', () => {
   it('each endpoint gets exactly the types it asked for', async () => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const { api } = comercio
     const filtros: NonNullable<WebhookCreationData['tipos']>[] = [
       ['*'],
@@ -36,22 +36,25 @@ describe('types and modes', () => {
     const { guia: a } = await api.guias.crear(buildGuia())
     const { guia: b } = await api.guias.crear(buildGuiaWithoutDestino())
     await hasta(async () => (await api.guias.obtener(b)).secuencia === 2)
-    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${a}/eventos`, { estado })
-    await entorno.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
+    for (const estado of ['recolectado', 'en_ruta']) await environment.operar('POST', `/guias/${a}/eventos`, { estado })
+    await environment.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
     await api.guias.cancelar(b)
     const eventos = [...(await api.guias.eventos(a)).datos, ...(await api.guias.eventos(b)).datos]
     for (const { tipos, receptor, webhook } of suyos) {
       const quiere = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
       const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
-      await hasta(async () => receptor.recibidos.length >= esperados.length)
-      expect([tipos, receptor.recibidos.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
+      await hasta(async () => receptor.receivedWebhooks.length >= esperados.length)
+      expect([tipos, receptor.receivedWebhooks.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
       expect((await api.webhooks.avisos(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
     }
   })
 
   it('an endpoint hears of its own mode alone', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
-    const viva = new Guias({ llave: await entorno.createLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    const viva = new Guias({
+      llave: await environment.createLlave(comercio, { modo: 'live' }),
+      baseUrl: environment.url,
+    })
     const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
     await viva.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
     const { guia: deVerdad } = await viva.guias.crear(buildGuia())
@@ -60,7 +63,7 @@ describe('types and modes', () => {
     const suyas = (await viva.webhooks.avisos(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
     expect(suyas.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(vivo.webhook, deVerdad)])
     expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([buildAvisoCode(webhook, deMentira)])
-    expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
+    expect(receptor.receivedWebhooks.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
     expect(await collectCodes('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
     expect(await collectCodes('webhook', api.webhooks.listar())).toEqual([webhook])
     const desde = new Date(ahora() - HORA).toISOString()

@@ -21,8 +21,8 @@ const resolver: HostResolver = async (nombre) => {
 export type Api = Comercio['api']
 export type WebhookCreationData = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
 /** An address where nobody listens, and nothing is ever sent to. */
-let serie = 0
-export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
+let urlCount = 0
+export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++urlCount}` })
 export const buildAvisoCode = (webhook: string, guia: string, secuencia = 1) =>
   `avi_${webhook.slice(3)}_${guia}_${secuencia}`
 export const collectCodes = async <N extends string>(nombre: N, items: AsyncIterable<Record<N, string>>) => {
@@ -40,15 +40,15 @@ export const waitForIntentos = (api: Api, webhook: string, aviso: string, intent
     const readAviso = await api.webhooks.obtenerAviso(webhook, aviso)
     return readAviso.intentos >= intentos && readAviso
   })
-export const fallaDeApi = (promesa: PromiseLike<unknown>) =>
-  promesa.then(
+export const fallaDeApi = (promise: PromiseLike<unknown>) =>
+  promise.then(
     () => {
       throw new Error('it was accepted')
     },
     (error) => error,
   )
-export const readFailureCode = async (promesa: PromiseLike<unknown>) => (await fallaDeApi(promesa)).codigo
-export const firmas = (received: ReceivedWebhook) => String(received.cabeceras['webhook-signature']).split(' ')
+export const readFailureCode = async (promise: PromiseLike<unknown>) => (await fallaDeApi(promise)).codigo
+export const readSignatures = (received: ReceivedWebhook) => String(received.cabeceras['webhook-signature']).split(' ')
 /** What the secret makes of it, whatever the time. */
 export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: ReceivedWebhook) =>
   `v1,${createHmac('sha256', Buffer.from(secreto.slice(6), 'base64'))
@@ -68,11 +68,11 @@ export const waitUntilVisible = (api: Api, webhook: string, desde: string, event
 
 /** A service of its own, for which the names above are all there are, and what tests do with its endpoints. */
 export function useWebhooks() {
-  const entorno = useEnvironment({ resolver })
+  const environment = useEnvironment({ resolver })
   const nuevoReceptor = useReceivers()
-  const ahora = () => entorno.clock().getTime()
-  const adelantar = (ms: number) => entorno.advance(ms)
-  const limpiar = () => cleanUpNow(entorno)
+  const ahora = () => environment.clock().getTime()
+  const advance = (ms: number) => environment.advance(ms)
+  const cleanUp = () => cleanUpNow(environment)
   /** Every secret that was shown. */
   const secretos: string[] = []
   const crear = async (
@@ -94,7 +94,7 @@ export function useWebhooks() {
   }
   /** A merchant with an endpoint. */
   const nuevo = async (responder?: TestReceiver['responder'], datos?: WebhookCreationData) => {
-    const comercio = await entorno.nuevoComercio()
+    const comercio = await environment.nuevoComercio()
     const receptor = await nuevoReceptor(responder)
     return { comercio, api: comercio.api, receptor, ...(await crear(comercio, receptor, datos)) }
   }
@@ -104,19 +104,19 @@ export function useWebhooks() {
       const bytes = Buffer.from(secreto.slice(6), 'base64')
       return [secreto.slice(6), bytes.toString('hex'), bytes.toString('base64url')]
     })
-    const { rows: tableRows } = await entorno.db.pool.query<{ tabla: string }>(
-      `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
+    const { rows: tableRows } = await environment.db.pool.query<{ relation: string }>(
+      `select format('%I.%I', table_schema, table_name) as relation from information_schema.tables
        where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
     )
-    const textos = [entorno.log.join('\n')]
-    for (const { tabla } of tableRows) {
-      const { rows } = await entorno.db.pool.query<{ texto: string }>(
-        `select string_agg(t::text, '\n') as texto from ${tabla} t`,
+    const texts = [environment.log.join('\n')]
+    for (const { relation } of tableRows) {
+      const { rows } = await environment.db.pool.query<{ texto: string }>(
+        `select string_agg(t::text, '\n') as texto from ${relation} t`,
       )
-      textos.push(rows[0]?.texto ?? '')
+      texts.push(rows[0]?.texto ?? '')
     }
-    expect(textos.some((texto) => texto.includes('wh_'))).toBe(true)
-    for (const texto of textos) {
+    expect(texts.some((texto) => texto.includes('wh_'))).toBe(true)
+    for (const texto of texts) {
       expect(texto).not.toContain('whsec_')
       expect(formas.filter((forma) => texto.includes(forma))).toEqual([])
     }
@@ -124,11 +124,11 @@ export function useWebhooks() {
   afterAll(checkNoSecretos)
 
   return {
-    entorno,
+    environment,
     nuevoReceptor,
     ahora,
-    advance: adelantar,
-    limpiar,
+    advance,
+    cleanUp,
     create: crear,
     rotar,
     nuevo,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as esperar } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CallToolResult,
   Client,
@@ -81,7 +81,7 @@ async function callTool(
       if (!isTransient(error)) throw error
       if (retriesLeft === 0)
         return { content: [{ type: 'text', text: isRepeatable ? NO_ANSWER : UNKNOWN_OUTCOME }], isError: true }
-      await esperar(RETRY_PAUSE_MS)
+      await sleep(RETRY_PAUSE_MS)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { ErrorGuias, Guias } from '@guias/sdk'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import paquete from '../package.json' with { type: 'json' }
+import packageJson from '../package.json' with { type: 'json' }
 import { connectToService, createMcpBridge } from './bridge.ts'
 import { HELP_TEXT, readBridgeOptions, UsageError } from './options.ts'
 
@@ -13,7 +13,7 @@ try {
   else {
     const { llave, url, escribir } = opciones
     const { nombre, modo } = await new Guias({ llave, baseUrl: url }).cuenta.obtener()
-    const { version } = paquete
+    const { version } = packageJson
     const service = await connectToService(opciones, version)
     serveStdio(() => createMcpBridge(service, version), { onerror: ({ message }) => printMessage(message) })
     printMessage(

@@ -49,10 +49,10 @@ export class Explainer {
    * @param ref JSON pointer to the schema
    * @param maximum maximum number of reported faults
    */
-  faults(ref: string, valor: unknown, maximum: number, remitente: PhoneContext | undefined): Faults {
+  faults(ref: string, valor: unknown, maximum: number, sender: PhoneContext | undefined): Faults {
     const validate = this.#compiled(ref)
     const shortened = this.#shorten(valor)
-    return validate.call(remitente, shortened)
+    return validate.call(sender, shortened)
       ? NO_FAULTS
       : explainErrors(validate.errors as ErrorObject[], maximum, shortened)
   }

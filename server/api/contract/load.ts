@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { CONTRATO_SHA256 } from '../../generated/contract/validators.mjs'
+import { CONTRACT_SHA256 } from '../../generated/contract/validators.mjs'
 import { readContractText, readDocument, readOperations } from './contract.ts'
 import { createSelfCheck } from './selfCheck.ts'
 import { createValidation } from './validation.ts'
@@ -10,7 +10,7 @@ import { createValidation } from './validation.ts'
  * @throws Error
  */
 export function requireCompiled(texto: string): void {
-  if (hash('sha256', texto) !== CONTRATO_SHA256)
+  if (hash('sha256', texto) !== CONTRACT_SHA256)
     throw new Error('the validators were compiled from another contract: run npm run generate')
 }
 

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express'
-import { CABECERAS, CONSULTAS, RUTAS } from '../../generated/contract/validators.mjs'
+import { HEADER_VALIDATORS, PATH_VALIDATORS, QUERY_VALIDATORS } from '../../generated/contract/validators.mjs'
 import type { ContractParameter, Operation, OperationId } from './contract.ts'
 import { FORMATS } from './formats.ts'
 import { withParameters } from './schemas.ts'
@@ -102,7 +102,7 @@ const PLAIN_QUERY = /^[\w.~%-]+=[\w.~%-]+(?:&[\w.~%-]+=[\w.~%-]+)*$/
  * @returns false if express-openapi-validator must check the request
  */
 export function createFastJudge({ id, parameters }: Operation): (req: Request) => boolean {
-  const [checkPath, checkQuery, checkHeaders] = [RUTAS[id], CONSULTAS[id], CABECERAS[id]]
+  const [checkPath, checkQuery, checkHeaders] = [PATH_VALIDATORS[id], QUERY_VALIDATORS[id], HEADER_VALIDATORS[id]]
   const queryParameters = parameters.filter((parameter) => parameter.in === 'query')
   const allowsNoQuery = !queryParameters.some(({ required }) => required)
   const integerNames = queryParameters.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name)

@@ -1,5 +1,5 @@
 import type { Ajv2020, FuncKeywordDefinition } from 'ajv/dist/2020.js'
-import { PLANES } from '../../generated/contract/plans.ts'
+import { NUMBERING_PLANS } from '../../generated/contract/plans.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 
 /** Caller of a request, as far as the caller decides whether a body is valid. */
@@ -8,7 +8,7 @@ export interface PhoneContext {
   readonly pais?: string | null
 }
 
-const COUNTRIES: readonly unknown[] = PLANES.map(({ pais }) => pais)
+const COUNTRIES: readonly unknown[] = NUMBERING_PLANS.map(({ pais }) => pais)
 
 type ValidateKeyword = NonNullable<FuncKeywordDefinition['validate']>
 
@@ -16,10 +16,10 @@ type ValidateKeyword = NonNullable<FuncKeywordDefinition['validate']>
  * Reads a telephone number with the country that the body tells, or else with the caller's country.
  * @returns Spanish reason why the number cannot be read; undefined if it can, or if another rule reports the fault
  */
-function telephoneError(remitente: PhoneContext | undefined, texto: string, statedCountry: unknown, maximum: number) {
+function telephoneError(sender: PhoneContext | undefined, texto: string, statedCountry: unknown, maximum: number) {
   // Other rules report an unknown country and a text that is too long to be a number.
   if ((statedCountry !== undefined && !COUNTRIES.includes(statedCountry)) || texto.length > maximum) return undefined
-  const telefono = readTelephone(texto, (statedCountry as string | undefined) ?? remitente?.pais)
+  const telefono = readTelephone(texto, (statedCountry as string | undefined) ?? sender?.pais)
   return 'error' in telefono ? telefono.error : undefined
 }
 

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv'
 import type { Request, RequestHandler } from 'express'
 import type { Advertencia, Falla } from '../../generated/contract/types/index.ts'
-import { CUERPOS, ESQUEMAS } from '../../generated/contract/validators.mjs'
+import { BODY_VALIDATORS, SCHEMA_VALIDATORS } from '../../generated/contract/validators.mjs'
 import { MAX_FAULTS, MAX_WARNINGS, problemOfFaults } from '../../platform/errors.ts'
 import type { OpenApiDocument, Operation, OperationId } from './contract.ts'
 import type { Explainer } from './explainer.ts'
@@ -24,7 +24,7 @@ export interface Validation {
    */
   validate(operacion: Operation): RequestHandler[]
   /** Returns the faults of a body that the validator refused. */
-  explainBody(operacion: Operation, cuerpo: unknown, remitente?: PhoneContext): Faults
+  explainBody(operacion: Operation, cuerpo: unknown, sender?: PhoneContext): Faults
   /** Returns the faults of a request's parameters. Called after the validator has refused at least one of them. */
   explainParameters(
     operacion: Operation,
@@ -32,7 +32,7 @@ export interface Validation {
     values: Readonly<Record<string, unknown>>,
   ): Faults
   /** Returns a validator of one component schema, for operations that check values themselves. */
-  validatorFor(schema: keyof typeof ESQUEMAS): BodyValidator
+  validatorFor(schema: keyof typeof SCHEMA_VALIDATORS): BodyValidator
   /** Returns the warnings for members of a value that its component schema does not know. */
   warnUnknownMembers(schema: string, valor: object): Advertencia[]
   /**
@@ -47,7 +47,7 @@ export interface BodyValidator {
   /** Returns the value, without the nulls that count as absent; undefined if the value is invalid. */
   admit(value: unknown, sender: PhoneContext): WithoutNulls | undefined
   /** Returns the faults of an invalid value, at most `maximum`. */
-  explain(valor: unknown, maximum: number, remitente: PhoneContext): Faults
+  explain(valor: unknown, maximum: number, sender: PhoneContext): Faults
 }
 
 /** Creates the checks of bodies. They explain the faults of a body with a module that `loadExplainer` loads. */
@@ -115,7 +115,7 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
       await Promise.all([parameters.prepare(operacion), loadExplainer()])
     },
     validate(operacion) {
-      const compiledBody = CUERPOS[operacion.id]
+      const compiledBody = BODY_VALIDATORS[operacion.id]
       const ref = compiledBody && bodyRef(operacion)
       const judges = ref
         ? [createJudge(operacion, (body, sender) => admit(compiledBody, ref, body, sender, isNullAbsent(operacion)))]
@@ -124,10 +124,10 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
       // names.
       return compiledBody && operacion.parameters.length === 0 ? judges : [parameters.judge(operacion), ...judges]
     },
-    explainBody: (operacion, cuerpo, remitente) =>
+    explainBody: (operacion, cuerpo, sender) =>
       cuerpo === undefined
         ? MISSING_BODY
-        : explain(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente, isNullAbsent(operacion)),
+        : explain(bodyRef(operacion), cuerpo, MAX_FAULTS, sender, isNullAbsent(operacion)),
     explainParameters(operacion, rechazo, values) {
       const declaredNames = operacion.parameters.map(({ name }) => name)
       const foreignNames = Object.keys(values).filter((nombre) => !declaredNames.includes(nombre))
@@ -145,11 +145,11 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
       return { listedFaults: foundFaults, omittedCount: (rechazo.errors ?? []).length - foundFaults.length }
     },
     validatorFor(schema) {
-      const isValid = ESQUEMAS[schema]
+      const isValid = SCHEMA_VALIDATORS[schema]
       const ref = schemaRef(schema)
       return {
         admit: (value, sender) => admit(isValid, ref, value, sender),
-        explain: (valor, maximum, remitente) => explain(ref, valor, maximum, remitente),
+        explain: (valor, maximum, sender) => explain(ref, valor, maximum, sender),
       }
     },
     warnUnknownMembers(schema, valor) {

@@ -211,8 +211,8 @@ const presentsSession = (req: Request, browser: Browser) =>
  * Returns the key of this security scheme that a person's session stands for.
  * @throws Problema 403 if the session's membership is of another kind
  */
-function llaveOf({ membresiaLlave: como }: Identities['sesionDePersona'], scheme: SecurityScheme): Identity {
-  if (como && 'comercio' in como === (scheme === 'llaveDeComercio')) return como
+function llaveOf({ membresiaLlave }: Identities['sesionDePersona'], scheme: SecurityScheme): Identity {
+  if (membresiaLlave && 'comercio' in membresiaLlave === (scheme === 'llaveDeComercio')) return membresiaLlave
   throw new Problema('alcance_insuficiente', OTHER_MEMBERSHIP)
 }
 const OTHER_MEMBERSHIP =

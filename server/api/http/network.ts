@@ -62,7 +62,7 @@ function conIpv4([ip, bits]: NetworkRange): NetworkRange {
 }
 
 /** Reason why a key cannot be bound to a text as its network. */
-export type RangeFault = 'no_es_red' | 'prefijo_de_ipv4'
+export type RangeFault = 'not_a_network' | 'ipv4_prefix'
 
 /**
  * Returns a network in canonical form: `203.0.113.7/24` becomes `203.0.113.0/24`. A lone address becomes a /32 or /128.
@@ -72,9 +72,9 @@ export function normalizeRange(texto: string): { red: string } | { falla: RangeF
   const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...extraParts] = texto.split('/')
   const addressClass = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
   if (!addressClass || extraParts.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128))
-    return { falla: 'no_es_red' }
+    return { falla: 'not_a_network' }
   const direccion = addressClass.parse(ip)
-  if (isMappedIpv4(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'prefijo_de_ipv4' }
+  if (isMappedIpv4(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'ipv4_prefix' }
   const [red, largo] = conIpv4([direccion, Number(bits)])
   const networkClass = red instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
   return { red: `${networkClass.networkAddressFromCIDR(`${red}/${largo}`)}/${largo}` }

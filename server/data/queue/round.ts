@@ -5,14 +5,14 @@
 const REST_FACTOR = 3
 
 /** Clock and timer of {@link Rounds}, so that a test can replace them. */
-export interface Timers {
+export interface RoundTimers {
   setTimeout(work: () => void, ms: number): NodeJS.Timeout
   clearTimeout(timer: NodeJS.Timeout | undefined): void
   /** Milliseconds since a fixed instant. */
   now(): number
 }
 
-const DE_NODE: Timers = { setTimeout, clearTimeout, now: () => performance.now() }
+const DE_NODE: RoundTimers = { setTimeout, clearTimeout, now: () => performance.now() }
 
 /**
  * Runs a function repeatedly, never twice at once. While there is work, runs follow at a fixed interval; without work,
@@ -23,7 +23,7 @@ export class Rounds {
   readonly #busyInterval: number
   readonly #calmInterval: number
   readonly #onFailure: (error: unknown) => void
-  readonly #timers: Timers
+  readonly #timers: RoundTimers
   #timer: NodeJS.Timeout | undefined
   #currentRun: Promise<void> | undefined
   #pause: number

@@ -5,8 +5,8 @@ import { Problema } from '../../platform/errors.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { EFFECTS, notifyDecision } from '../equipo/approvable.ts'
-import { ADMINISTRATORS, EMPRESA } from '../equipo/persona.ts'
-import { empresaLlave } from '../equipo/sesion.ts'
+import { ADMINISTRATORS, COMPANY } from '../equipo/persona.ts'
+import { companyLlave } from '../equipo/sesion.ts'
 import {
   type AprobacionRow,
   closedAprobacion,
@@ -48,7 +48,7 @@ const OTHER_DECIDER_EXISTS = statement<{ personas: readonly string[] }, { exists
   'aprobaciones.hayOtra',
   `select exists (
      select from membresia m join persona p on p.id = m.persona_id
-     where m.ambito = '${EMPRESA}' and 'administrar' = any(m.alcances) and p.persona <> all(:personas::text[])
+     where m.ambito = '${COMPANY}' and 'administrar' = any(m.alcances) and p.persona <> all(:personas::text[])
    ) as exists`,
 )
 
@@ -67,7 +67,10 @@ export async function needsOtherDecider(
 export type Decision = { estado: 'aprobada'; razon: null } | { estado: 'rechazada'; razon: string }
 
 /** Parts of the service that a decision needs. */
-export type AprobacionDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora' | 'notifyJobs'>
+export type AprobacionDecisionDeps = Pick<
+  Deps,
+  'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora' | 'notifyJobs'
+>
 
 /**
  * Approves or refuses what another person asked for. An approved change is made in the same transaction.
@@ -75,15 +78,15 @@ export type AprobacionDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 
  *   or if the person asked for it itself
  */
 export async function decideAprobacion(
-  deps: AprobacionDeps,
+  deps: AprobacionDecisionDeps,
   quien: Actor & { identity: Identities['sesionDePersona'] },
   codigo: string,
   { estado, razon }: Decision,
 ): Promise<Aprobacion> {
   const { db, clock, secretos, bitacora, notifyJobs } = deps
   const { persona: decide, nombre } = quien.identity
-  const empresaIdentity = empresaLlave(quien.identity, 'administrar')
-  if (!empresaIdentity)
+  const companyIdentity = companyLlave(quien.identity, 'administrar')
+  if (!companyIdentity)
     throw new Problema('alcance_insuficiente', 'La operación pide el alcance administrar y su cuenta no lo tiene.')
   const row = await requireAprobacion(db, codigo)
   const { id, aprobacion, tipo, pide } = row
@@ -111,7 +114,7 @@ export async function decideAprobacion(
       return closedRow
     }
     if (!contenido) throw closedAprobacion('Lo que se pidió ya no se puede leer.')
-    const lineas = await EFFECTS[tipo](query, deps, { identity: empresaIdentity, contenido })
+    const lineas = await EFFECTS[tipo](query, deps, { identity: companyIdentity, contenido })
     await bitacora.recordAll(
       query,
       quien,

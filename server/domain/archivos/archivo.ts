@@ -11,7 +11,7 @@ import { readImage } from '../../platform/images/readImage.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import { type FilaGuia, findGuia } from '../guias/guia.ts'
+import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import type { Disposition } from './links.ts'
 
 /** Row of table `archivo`. The columns have the contract's names. */
@@ -113,7 +113,7 @@ export type ArchivoToSave = ArchivoData & { contenido: Buffer }
  */
 export async function saveArchivo(
   { db, store, clock }: Pick<Deps, 'db' | 'store' | 'clock'>,
-  guia: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>,
+  guia: Pick<GuiaRow, 'comercio_id' | 'modo' | 'id'>,
   { contenido, ...datos }: ArchivoToSave,
 ): Promise<ArchivoRow> {
   const archivo = newArchivoCode()
@@ -166,7 +166,7 @@ export function presentArchivo(
  */
 export async function receiveImage(
   { db, clock, store, reception }: Pick<Deps, 'db' | 'clock' | 'store' | 'reception'>,
-  { autor, authorize }: { autor: string; authorize?: (guia: FilaGuia) => Promise<void> },
+  { autor, authorize }: { autor: string; authorize?: (guia: GuiaRow) => Promise<void> },
   codigo: string,
   tipo: TipoDeSubida,
   contenido: Readable,

@@ -5,7 +5,7 @@ import type { Asignacion, Dia, Estado, Modo, ResultadosDeAsignar } from '../../g
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
-import { empresaTimeZone } from '../catalogo/timeZone.ts'
+import { companyTimeZone } from '../catalogo/timeZone.ts'
 import type { Deps } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { ONGOING_STATES } from '../estados/estados.ts'
@@ -75,8 +75,8 @@ export async function findAsignacion(
 }
 
 /** Returns today's date in the company's time zone. */
-export const empresaDay = ({ clock, settings }: Pick<Deps, 'clock' | 'settings'>): Dia =>
-  dayIn(clock(), empresaTimeZone(settings.timeZone))
+export const companyDay = ({ clock, settings }: Pick<Deps, 'clock' | 'settings'>): Dia =>
+  dayIn(clock(), companyTimeZone(settings.timeZone))
 
 /** Number of days before today whose assignments still count, so that guides of a missed day are not lost. */
 const PREVIOUS_DAYS = 7
@@ -90,7 +90,7 @@ export interface ToTakeParams {
 
 /** Returns the parameters of {@link TO_TAKE} for assignments up to `despues` days after today. */
 export function toTakeParams(deps: Pick<Deps, 'clock' | 'settings'>, despues = 0): ToTakeParams {
-  const hoy = empresaDay(deps)
+  const hoy = companyDay(deps)
   const dias = Array.from({ length: PREVIOUS_DAYS + 1 + despues }, (_, i) => addDays(hoy, i - PREVIOUS_DAYS))
   return { dias, en_curso: ONGOING_STATES, held_states: HELD_STATES }
 }

@@ -6,7 +6,7 @@ import { dayOutOfRange, diasDe } from '../decisiones/decision.ts'
 import { isFinalState } from '../estados/estados.ts'
 import type { Handler } from '../operation.ts'
 import { requireActiveRepartidor } from '../repartidores/repartidor.ts'
-import { type AsignacionVerdict, empresaDay, presentResults, toGuiaCodes } from './asignacion.ts'
+import { type AsignacionVerdict, companyDay, presentResults, toGuiaCodes } from './asignacion.ts'
 
 interface AssignableGuia {
   comercio_id: string
@@ -63,7 +63,7 @@ const terminada = (estado: Estado) =>
 export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...quien }, deps) => {
   const { db, clock, bitacora } = deps
   const { repartidor } = await requireActiveRepartidor(db, body.repartidor)
-  const hoy = empresaDay(deps)
+  const hoy = companyDay(deps)
   const dias = diasDe(null, hoy)
   const { fecha = hoy } = body
   if (fecha < dias.desde || fecha > dias.hasta) throw dayOutOfRange(dias)

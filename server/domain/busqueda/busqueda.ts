@@ -1,11 +1,11 @@
 import { type Db, type Query, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { askAll } from '../../data/spread.ts'
-import { PLANES } from '../../generated/contract/plans.ts'
+import { NUMBERING_PLANS } from '../../generated/contract/plans.ts'
 import type { GuiaHallada, Modo } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
-import { deDia, diaDe, LOCK_KEY, referenceKey, wordKey } from './keys.ts'
+import { creationDayOf, deDia, LOCK_KEY, referenceKey, wordKey } from './keys.ts'
 import { digitsOf, isStopWord, similarWords, soundOf, textPartsOf, toAlphanumeric } from './words.ts'
 
 /** Key of a guide that the search found. */
@@ -180,7 +180,7 @@ async function findByKeys(
  * dated a guide may be ahead.
  */
 const daysQuery = (ahora: Date, dias: number) =>
-  anyKeyQuery(Array.from({ length: dias + 1 }, (_item, i) => deDia(diaDe(ahora) + 1 - i)))
+  anyKeyQuery(Array.from({ length: dias + 1 }, (_item, i) => deDia(creationDayOf(ahora) + 1 - i)))
 
 const BY_TELEFONO = statement<{ telefonos: readonly string[]; limite: number }, GuiaMatch>(
   'busqueda.porTelefono',
@@ -200,9 +200,9 @@ const MIN_DIGITS = 7
  * Returns the telephone numbers that a text may mean in each country of the catalogue. Leaves out doubtful readings.
  */
 const telephoneReadings = (texto: string): string[] =>
-  [undefined, ...PLANES.map(({ pais }) => pais)].flatMap((pais) => {
-    const leido = readTelephone(texto, pais)
-    return 'error' in leido || leido.dudoso ? [] : [leido.e164]
+  [undefined, ...NUMBERING_PLANS.map(({ pais }) => pais)].flatMap((pais) => {
+    const reading = readTelephone(texto, pais)
+    return 'error' in reading || reading.dudoso ? [] : [reading.e164]
   })
 
 /** Returns the newest guides with a telephone, in any spelling; none if the text is no telephone. */

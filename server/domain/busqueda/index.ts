@@ -4,7 +4,7 @@ import { inEach } from '../../data/spread.ts'
 import type { busqueda, busqueda_avance } from '../../generated/contract/prisma/client.ts'
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
-import { enTsvector, LOCK_KEY, type Searchable, searchKeysOf, VERSION } from './keys.ts'
+import { enTsvector, KEY_VERSION, LOCK_KEY, type Searchable, searchKeysOf } from './keys.ts'
 
 /** Maximum events that one run reads in a part of the data. */
 const LOTE = 2_000
@@ -81,7 +81,7 @@ export const indexGuias = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> =>
 
 async function indexPart(db: Db, parte: Db): Promise<boolean> {
   const numero = parte.lugar && 'part' in parte.lugar ? parte.lugar.part : 0
-  const progressKey = { parte: numero, version: VERSION }
+  const progressKey = { parte: numero, version: KEY_VERSION }
   const [desde = START] = await db.central.query(PROGRESS, progressKey)
   const nextRows = await inTransaction(parte, async (query) => {
     const [{ acquired } = { acquired: false }] = await query(RESERVE)
@@ -95,8 +95,8 @@ async function indexPart(db: Db, parte: Db): Promise<boolean> {
 async function indexNext(query: Query, desde: IndexPosition): Promise<IndexPosition[]> {
   const nextRows = await query(NEXT, desde)
   const rows = new Map(
-    nextRows.flatMap((leido) =>
-      leido.dia !== null ? [[leido.guia_id, leido as EventoRead & Searchable] as const] : [],
+    nextRows.flatMap((indexedGuia) =>
+      indexedGuia.dia !== null ? [[indexedGuia.guia_id, indexedGuia as EventoRead & Searchable] as const] : [],
     ),
   )
   if (rows.size > 0) {

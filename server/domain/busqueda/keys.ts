@@ -5,7 +5,7 @@ import { MAX_REMEMBERED, textPartsOf, wordSoundsOf } from './words.ts'
  * Version of the keys that {@link searchKeysOf} returns. If it differs from the version of the stored keys, the job writes
  * the keys of all guides again.
  */
-export const VERSION = 1
+export const KEY_VERSION = 1
 
 /** Advisory lock on the search keys of one part of the data. The current schema names the part. */
 export const LOCK_KEY = "hashtext('busqueda'), hashtext(current_schema())"
@@ -15,13 +15,13 @@ const MAX_REFERENCE = 64
 const DIA = 86_400_000
 
 /** Returns the day on which a guide was created, as days since 1970-01-01, for its search key. */
-export const diaDe = (creado_en: Date): number => Math.floor(creado_en.getTime() / DIA)
+export const creationDayOf = (creado_en: Date): number => Math.floor(creado_en.getTime() / DIA)
 
 /** Search key for a word of the recipient's name or of the municipality, reduced to its sound. */
 export const wordKey = (sound: string) => `n:${sound}`
 /** Search key for a reference, or for the last part of one. */
 export const referenceKey = (characters: string) => `r:${characters.slice(0, MAX_REFERENCE)}`
-/** Search key for a day of creation ({@link diaDe}). */
+/** Search key for a day of creation ({@link creationDayOf}). */
 export const deDia = (dia: number) => `d:${dia}`
 
 /**
@@ -32,7 +32,7 @@ export interface Searchable {
   destinatario: string | null
   municipio: string
   external_ref: string | null
-  /** Day of the creation ({@link diaDe}). */
+  /** Day of the creation ({@link creationDayOf}). */
   dia: number
 }
 

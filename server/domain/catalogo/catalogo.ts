@@ -89,10 +89,10 @@ interface Catalogo {
 
 // --- Reading the data file ---
 
-let leido: Catalogo | undefined
+let loadedCatalogo: Catalogo | undefined
 const catalogo = () => {
-  leido ??= leer()
-  return leido
+  loadedCatalogo ??= leer()
+  return loadedCatalogo
 }
 
 function leer(): Catalogo {

@@ -3,24 +3,24 @@
 /** Maximum number of characters read. Every name is shorter, and more text only costs time. */
 const LARGO = 120
 
-const ABBREVIATIONS: Readonly<Record<string, string>> = {
-  sn: 'san',
-  sta: 'santa',
-  sto: 'santo',
-  stgo: 'santiago',
-  cd: 'ciudad',
-  cdad: 'ciudad',
-  ma: 'maria',
-  pto: 'puerto',
-  pta: 'punta',
-  pte: 'puente',
-  nva: 'nueva',
-  nvo: 'nuevo',
-  fco: 'francisco',
-  gpe: 'guadalupe',
-  gral: 'general',
-  sac: 'sacatepequez',
-}
+const ABBREVIATIONS = new Map([
+  ['sn', 'san'],
+  ['sta', 'santa'],
+  ['sto', 'santo'],
+  ['stgo', 'santiago'],
+  ['cd', 'ciudad'],
+  ['cdad', 'ciudad'],
+  ['ma', 'maria'],
+  ['pto', 'puerto'],
+  ['pta', 'punta'],
+  ['pte', 'puente'],
+  ['nva', 'nueva'],
+  ['nvo', 'nuevo'],
+  ['fco', 'francisco'],
+  ['gpe', 'guadalupe'],
+  ['gral', 'general'],
+  ['sac', 'sacatepequez'],
+])
 
 const ARTICLES = new Set(['el', 'la', 'los', 'las', 'de', 'del', 'y', 'e'])
 
@@ -37,7 +37,7 @@ const wordsOf = (texto: string): string[] =>
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter(Boolean)
-    .map((word) => ABBREVIATIONS[word] ?? word)
+    .map((word) => ABBREVIATIONS.get(word) ?? word)
 
 const withoutArticles = (words: readonly string[]) => {
   const rest = words.filter((word) => !ARTICLES.has(word))

@@ -90,7 +90,7 @@ export const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
 const zoneOfDepartment = ({ codigo, pais }: Departamento): string => ZONES_OF_DEPARTMENTS[codigo] ?? TIME_ZONES[pais]
 
 /** Returns the IANA time zone of the courier company: `fixedZone` (`TIME_ZONE`), or Guatemala's. */
-export const empresaTimeZone = (fixedZone: string | undefined): string => fixedZone ?? TIME_ZONES.GT
+export const companyTimeZone = (fixedZone: string | undefined): string => fixedZone ?? TIME_ZONES.GT
 
 /**
  * Returns the IANA time zone in which documents and pages show the times of a guide: the zone of the destination's

@@ -5,7 +5,7 @@ import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, guiaKeyOf } from '../eventos/evento.ts'
 import { explainImplausible } from '../guias/advertencias.ts'
-import { dueAtCreationSql, type FilaGuia, type GuiaScope } from '../guias/guia.ts'
+import { dueAtCreationSql, type GuiaRow, type GuiaScope } from '../guias/guia.ts'
 import { encryptChanges } from '../guias/storedCorrections.ts'
 import { type LockedGuia, type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
@@ -81,7 +81,7 @@ export const correctGuiaOf = async (
   codigo: string,
   { campos, secuencia }: { campos: CorrectedFields; secuencia?: number | undefined },
   remember: Remember,
-): Promise<FilaGuia & { comercio: string }> => {
+): Promise<GuiaRow & { comercio: string }> => {
   requireFields(campos)
   return withLockedGuia(deps, quien.ambito, codigo, secuencia, remember, (writer, tomada) =>
     correctLockedGuia(writer, quien, tomada, campos),
@@ -98,7 +98,7 @@ export async function correctLockedGuia(
   quien: Corrector,
   { correcciones, solicitudes, ...storedGuia }: LockedGuia,
   campos: CorrectedFields,
-): Promise<FilaGuia> {
+): Promise<GuiaRow> {
   const decidedCorreccion = decideCorreccion(quien, storedGuia, campos)
   if (!decidedCorreccion) return storedGuia
   if (correcciones >= MAX_CORRECCIONES)
@@ -118,7 +118,7 @@ interface DecidedCorreccion {
  */
 function decideCorreccion(
   quien: Corrector,
-  storedGuia: FilaGuia,
+  storedGuia: GuiaRow,
   campos: CorrectedFields,
 ): DecidedCorreccion | undefined {
   requireCorrectable(storedGuia, campos)
@@ -168,9 +168,9 @@ function requirePlausible(
 async function writeCorreccion(
   { query, notifyJobs, clock, newId, secretos, canalDe }: LockedGuiaWriter,
   { autor, descripcion }: Corrector,
-  storedGuia: FilaGuia,
+  storedGuia: GuiaRow,
   { applied: { values, cambios, campos, guia }, lugar, solicitudes }: DecidedCorreccion & { solicitudes: number },
-): Promise<FilaGuia> {
+): Promise<GuiaRow> {
   const ahora = clock()
   const stepDeps = { db: { query }, notifyJobs }
   const commonFields = {
@@ -222,11 +222,11 @@ async function writeCorreccion(
 
 /** Returns the guide's location data with a new location request that was not sent yet. */
 const withRequest = (
-  { modo, ubicacion_extra }: FilaGuia,
+  { modo, ubicacion_extra }: GuiaRow,
   numero: number,
   canalDe: (modo: Modo) => ReturnType<Deps['canalDe']>,
   ahora: Date,
-): FilaGuia['ubicacion_extra'] => ({
+): GuiaRow['ubicacion_extra'] => ({
   ...ubicacion_extra,
   solicitud: { numero, canal: canalDe(modo), estado: 'pendiente', creado_en: ahora.toISOString() },
 })

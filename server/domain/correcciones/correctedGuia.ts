@@ -123,8 +123,8 @@ function correctRecogida(
   { lat, lng, maps_url, telefono, ...textFields }: NonNullable<CorrectedFields['recogida']>,
   { pais }: Cuenta,
 ): StoredRecogida {
-  const leido = typeof telefono === 'string' ? leerTelefono(telefono, pais) : telefono
-  const contacto = { ...textFields, ...(leido === undefined ? {} : { telefono: leido }) }
+  const reading = typeof telefono === 'string' ? leerTelefono(telefono, pais) : telefono
+  const contacto = { ...textFields, ...(reading === undefined ? {} : { telefono: reading }) }
   const correctedRecogida = { ...storedRecogida, ...placeOf({ lat, lng, maps_url }), ...contacto }
   // Members of the contact that are null are left out, as in a new guide.
   for (const member of ['contacto', 'telefono', 'direccion', 'indicaciones'] as const)

@@ -66,17 +66,17 @@ export async function sendCorreos(deps: CorreoDeps, trabajos: readonly { data: o
 async function sendOne(deps: CorreoDeps, correo: ClaimedCorreo): Promise<void> {
   const { db, log, clock, settings, metrics, mailClient } = deps
   const { id, tipo, intentos, vence_en } = correo
-  const leido = leerCorreo(deps.secretos, correo)
-  if (!leido || vence_en <= clock()) return finish(db, correo, 'caducado', null)
+  const opened = leerCorreo(deps.secretos, correo)
+  if (!opened || vence_en <= clock()) return finish(db, correo, 'caducado', null)
   if (!mailClient) {
     if (settings.buzon) return deliverToBuzon(db, correo, clock())
     return postpone(db, correo, new Date(clock().getTime() + ACCOUNT_DELAY_MS), 'sin_servidor')
   }
   const { brand } = settings
-  const carta = composeLetter(tipo, leido.datos, brand.nombre)
+  const carta = composeLetter(tipo, opened.datos, brand.nombre)
   const mailResult = await mailClient.send({
     id,
-    to: leido.para,
+    to: opened.to,
     de: brand.nombre,
     subject: carta.subject,
     texto: letterText(carta, brand),

@@ -5,69 +5,62 @@ export interface CorreoData {
   /** Trial mail that an operator asks for, to see whether mail works. */
   prueba: object
   /** Six-digit code with which a person signs in. */
-  codigo: { codigo: string; minutos: number }
+  codigo: { codigo: string; minutes: number }
   /** Notice of a sign-in from a browser in which the person was not seen before. */
-  entrada: { nombre: string; dispositivo: string; cuando: string; enlace: string }
+  entrada: { nombre: string; dispositivo: string; when: string; enlace: string }
   /** Notice that a passkey was added to an account, or removed from it. */
-  passkey: { nombre: string; agregada: boolean; dispositivo: string; cuando: string; enlace: string }
+  passkey: { nombre: string; isAdded: boolean; dispositivo: string; when: string; enlace: string }
   /**
-   * Notice that the second factor of an account changed, was used or failed. `quedan`: number of recovery codes left.
+   * Notice that the second factor of an account changed, was used or failed. `codesLeft`: number of recovery codes left.
    */
-  segundo_factor: { nombre: string; que: FactorChange; quedan: number; cuando: string; enlace: string }
+  segundo_factor: { nombre: string; change: FactorChange; codesLeft: number; when: string; enlace: string }
   /** Invitation to the courier company (`lugar` is null) or to a merchant. */
   invitacion: { nombre: string; lugar: string | null; enlace: string; horas: number }
-  /** Mail that asks for a decision. `quien` asks for `que`. */
-  aprobacion: { nombre: string; quien: string; que: string; enlace: string; horas: number }
+  /** Mail that asks for a decision. `quien` asks for `request`. */
+  aprobacion: { nombre: string; quien: string; request: string; enlace: string; horas: number }
   /**
-   * Mail to the person who asked, with the decision about `que`. `quien` decided; it is null if the approval expired.
+   * Mail to the person who asked, with the decision about `request`. `quien` decided; it is null if the approval expired.
    * `razon` is set only for a refusal.
    */
-  decision: { nombre: string; quien: string | null; que: string; razon: string | null; enlace: string }
+  decision: { nombre: string; quien: string | null; request: string; razon: string | null; enlace: string }
 }
 
 /** Kind of change of the second factor. The value is stored with the mail, so it never changes. */
-export type FactorChange =
-  | 'agregado'
-  | 'quitado'
-  | 'codigos'
-  | 'recuperacion'
-  | 'bloqueado'
-  | 'por_restablecer'
-  | 'restablecido'
+export type FactorChange = 'added' | 'removed' | 'newCodes' | 'codeUsed' | 'locked' | 'resetRequested' | 'reset'
 
 /** Subject and sentence of the mail for each change of the second factor. */
 const DE_FACTOR: Readonly<
   Record<FactorChange, { subject: string; phrase: (when: string, codesLeft: number) => string }>
 > = {
-  agregado: {
+  added: {
     subject: 'Agregaron una app de códigos a su cuenta',
     phrase: (when) => `El ${when} alguien agregó a su cuenta una app de códigos. Sus códigos se piden al entrar.`,
   },
-  quitado: {
+  removed: {
     subject: 'Quitaron la app de códigos de su cuenta',
     phrase: (when) => `El ${when} alguien quitó de su cuenta la app de códigos.`,
   },
-  codigos: {
+  newCodes: {
     subject: 'Hicieron códigos de recuperación de su cuenta',
     phrase: (when, codesLeft) =>
       `El ${when} alguien hizo ${codesLeft} códigos de recuperación de su cuenta. Los anteriores ya no valen.`,
   },
-  recuperacion: {
+  codeUsed: {
     subject: 'Usaron un código de recuperación de su cuenta',
     phrase: (when, codesLeft) =>
       `El ${when} alguien usó un código de recuperación de su cuenta. ${codesLeft === 1 ? 'Queda 1' : `Quedan ${codesLeft}`}.`,
   },
-  bloqueado: {
+  locked: {
     subject: 'Fallaron muchos códigos de su cuenta',
     phrase: (when) =>
       `Hasta el ${when} alguien falló 10 veces el segundo factor de su cuenta, después del código de su correo. Por un día no se puede entrar así.`,
   },
-  por_restablecer: {
+  resetRequested: {
     subject: 'Piden restablecer el segundo factor de su cuenta',
     phrase: (when) =>
       `El ${when} alguien pidió quitar su app de códigos, sus passkeys y sus códigos de recuperación. No cambia nada hasta que otra persona que administra lo apruebe.`,
   },
-  restablecido: {
+  reset: {
     subject: 'Restablecieron el segundo factor de su cuenta',
     phrase: (when) =>
       `El ${when} quien administra las cuentas quitó su app de códigos, sus passkeys y sus códigos de recuperación. Entre con su correo y agregue otros.`,
@@ -86,40 +79,40 @@ const TEMPLATES: CorreoTemplates = {
     paragraphs: [`Este correo es una prueba: el servicio de ${brand} ya puede escribirle a las personas.`],
     despues: ['No hace falta que conteste.'],
   }),
-  codigo: ({ codigo, minutos }, brand) => ({
+  codigo: ({ codigo, minutes }, brand) => ({
     subject: `${codigo} es su código para entrar a ${brand}`,
     paragraphs: ['Escriba este código en la página en que lo pidió:'],
     codigo,
     despues: [
-      `Vale ${minutos} minutos, una vez, y solo en el navegador en que lo pidió. No se lo dé a nadie: ${brand} nunca se lo va a pedir.`,
+      `Vale ${minutes} minutos, una vez, y solo en el navegador en que lo pidió. No se lo dé a nadie: ${brand} nunca se lo va a pedir.`,
       'Si no lo pidió usted, no haga nada: sin este código nadie entra.',
     ],
   }),
-  entrada: ({ nombre, dispositivo, cuando, enlace }, brand) => ({
+  entrada: ({ nombre, dispositivo, when, enlace }, brand) => ({
     subject: `¿Fue usted? Entraron a su cuenta de ${brand}`,
     paragraphs: [
       `Hola, ${nombre}.`,
-      `Alguien entró a su cuenta desde un navegador en que no la habíamos visto: ${dispositivo}, el ${cuando}.`,
+      `Alguien entró a su cuenta desde un navegador en que no la habíamos visto: ${dispositivo}, el ${when}.`,
       'Si fue usted, no haga nada.',
     ],
     button: { texto: 'No fui yo: ver mis sesiones', enlace },
     despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
-  passkey: ({ nombre, agregada, dispositivo, cuando, enlace }, brand) => ({
-    subject: `¿Fue usted? ${agregada ? 'Agregaron' : 'Quitaron'} una passkey de su cuenta de ${brand}`,
+  passkey: ({ nombre, isAdded, dispositivo, when, enlace }, brand) => ({
+    subject: `¿Fue usted? ${isAdded ? 'Agregaron' : 'Quitaron'} una passkey de su cuenta de ${brand}`,
     paragraphs: [
       `Hola, ${nombre}.`,
-      agregada
-        ? `El ${cuando} alguien agregó una passkey a su cuenta, desde ${dispositivo}. Con ella se entra sin código.`
-        : `El ${cuando} alguien quitó de su cuenta la passkey que se agregó desde ${dispositivo}.`,
+      isAdded
+        ? `El ${when} alguien agregó una passkey a su cuenta, desde ${dispositivo}. Con ella se entra sin código.`
+        : `El ${when} alguien quitó de su cuenta la passkey que se agregó desde ${dispositivo}.`,
       'Si fue usted, no haga nada.',
     ],
     button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: ['Quite allí la passkey y cierre la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
-  segundo_factor: ({ nombre, que, quedan, cuando, enlace }, brand) => ({
-    subject: `¿Fue usted? ${DE_FACTOR[que].subject} de ${brand}`,
-    paragraphs: [`Hola, ${nombre}.`, DE_FACTOR[que].phrase(cuando, quedan), 'Si fue usted, no haga nada.'],
+  segundo_factor: ({ nombre, change, codesLeft, when, enlace }, brand) => ({
+    subject: `¿Fue usted? ${DE_FACTOR[change].subject} de ${brand}`,
+    paragraphs: [`Hola, ${nombre}.`, DE_FACTOR[change].phrase(when, codesLeft), 'Si fue usted, no haga nada.'],
     button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
@@ -139,17 +132,17 @@ const TEMPLATES: CorreoTemplates = {
       `El enlace vale una vez, ${horas} horas. Si no esperaba esta invitación, no haga nada.`,
     ],
   }),
-  aprobacion: ({ nombre, quien, que, enlace, horas }, brand) => ({
+  aprobacion: ({ nombre, quien, request, enlace, horas }, brand) => ({
     subject: `Hace falta su aprobación en ${brand}`,
-    paragraphs: [`Hola, ${nombre}.`, `${quien} pide ${que}. No cambia nada hasta que otra persona lo apruebe.`],
+    paragraphs: [`Hola, ${nombre}.`, `${quien} pide ${request}. No cambia nada hasta que otra persona lo apruebe.`],
     button: { texto: 'Ver y decidir', enlace },
     despues: [`Vale ${horas} horas. Si no la esperaba, pregúntele a quien la pidió antes de aprobar.`],
   }),
-  decision: ({ nombre, quien, que, razon, enlace }, brand) => ({
+  decision: ({ nombre, quien, request, razon, enlace }, brand) => ({
     subject: `${quien === null ? 'Venció' : razon === null ? 'Aprobaron' : 'Rechazaron'} lo que usted pidió en ${brand}`,
     paragraphs: [
       `Hola, ${nombre}.`,
-      `Usted pidió ${que}.`,
+      `Usted pidió ${request}.`,
       ...(quien === null
         ? ['Nadie decidió a tiempo, y no se hizo. Si todavía hace falta, pídalo otra vez.']
         : razon === null

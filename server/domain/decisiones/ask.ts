@@ -2,7 +2,7 @@ import { type Query, statement } from '../../data/db.ts'
 import type { PoliticaDeIntentos } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import { dueAtCreationSql, type FilaGuia } from '../guias/guia.ts'
+import { dueAtCreationSql, type GuiaRow } from '../guias/guia.ts'
 import type { DecisionDeGuia } from './decision.ts'
 
 /** Dependencies of the message that asks a recipient to decide. */
@@ -45,10 +45,10 @@ const MAX_NUMBERS = 10
 export function askRecipient(
   { newId, canalDe }: QuestionDeps,
   { destinatario_decide }: PoliticaDeIntentos,
-  { modo, telefono }: FilaGuia,
+  { modo, telefono }: GuiaRow,
   { valor }: DecisionDeGuia,
   ahora: Date,
-): ((query: Query, guia: FilaGuia) => Promise<void>) | undefined {
+): ((query: Query, guia: GuiaRow) => Promise<void>) | undefined {
   if (!destinatario_decide || telefono === null || valor.vence_en === null) return undefined
   const vence_en = new Date(valor.vence_en)
   if (vence_en <= ahora) return undefined

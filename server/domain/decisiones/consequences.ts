@@ -5,7 +5,7 @@ import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import type { GuiaStep, StepWithConsequences } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import { askRecipient, type QuestionDeps } from './ask.ts'
 import {
   ASKED_OTHER_DAY,
@@ -51,7 +51,7 @@ export const returnStep = (
  */
 export async function withConsequences(
   { db, settings, ...deps }: { db: Db } & Pick<Deps, 'settings'> & QuestionDeps,
-  guia: FilaGuia,
+  guia: GuiaRow,
   paso: GuiaStep,
   requestedDay?: Dia,
 ): Promise<StepWithConsequences> {

@@ -1,6 +1,6 @@
 import type { Dia, Franja } from '../../generated/contract/types/index.ts'
 import { type Corrector, correctLockedGuia } from '../correcciones/correccion.ts'
-import type { FilaGuia, GuiaScope } from '../guias/guia.ts'
+import type { GuiaRow, GuiaScope } from '../guias/guia.ts'
 import { type LockedGuiaDeps, withLockedGuia } from '../guias/takenReference.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
 import { type Decider, type DecisionDeps, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
@@ -40,13 +40,13 @@ export function retryGuiaOf(
   codigo: string,
   { fecha, franja, campos, secuencia }: RetryRequest,
   remember: Remember,
-): Promise<FilaGuia & { comercio: string }> {
+): Promise<GuiaRow & { comercio: string }> {
   return withLockedGuia(deps, quien.ambito, codigo, secuencia, remember, (writer, tomada) =>
     retryLockedGuia(deps, writer, quien, tomada, {
       fecha,
       franja,
       changeGuia: async () =>
-        Object.keys(campos).length > 0 ? correctLockedGuia(writer, quien, tomada, campos) : (tomada as FilaGuia),
+        Object.keys(campos).length > 0 ? correctLockedGuia(writer, quien, tomada, campos) : (tomada as GuiaRow),
     }),
   )
 }
@@ -63,5 +63,5 @@ export const returnGuiaOf = (
   { ambito, ...quien }: Decider & { ambito: GuiaScope },
   codigo: string,
   remember: Remember,
-): Promise<FilaGuia & { comercio: string }> =>
+): Promise<GuiaRow & { comercio: string }> =>
   withLockedGuia(deps, ambito, codigo, undefined, remember, (writer, tomada) => returnLockedGuia(writer, quien, tomada))

@@ -9,7 +9,7 @@ import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
 import { darPaso, retryLostRaces } from '../eventos/evento.ts'
 import { judgeDestino } from '../guias/advertencias.ts'
-import { type FilaGuia, IS_LIVE_LINK } from '../guias/guia.ts'
+import { type GuiaRow, IS_LIVE_LINK } from '../guias/guia.ts'
 import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import {
   isSamePlace,
@@ -107,7 +107,7 @@ const BY_TOKEN = statement<{ huella: Buffer }, DecisionRow>(
   { alcance: 'parte' },
 )
 
-type DecisionRow = FilaGuia & {
+type DecisionRow = GuiaRow & {
   comercio: string
   expiry: Date | null
   motivo: string | null
@@ -181,7 +181,7 @@ function judgeAnswer(
     return { ok: false, motivo: 'fecha_invalida' }
   if (respuesta.eleccion !== 'otro_lugar' || !proposal) return undefined
   const { distancia_km } = judgeDestino(row, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
-  return distancia_km !== null && distancia_km > FAR_KM && !respuesta.lugar.seguro
+  return distancia_km !== null && distancia_km > FAR_KM && !respuesta.lugar.acceptsDistance
     ? { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
     : undefined
 }
@@ -233,7 +233,7 @@ export function answerLockedGuia(
   tomada: LockedGuia,
   respuesta: RecipientAnswer,
   proposal: PlaceProposal | undefined,
-): Promise<FilaGuia> {
+): Promise<GuiaRow> {
   const quien = { por: 'destinatario', autor: null, descripcion: CHOICE_DESCRIPTIONS[respuesta.eleccion] } as const
   if (respuesta.eleccion === 'rechazo') return returnLockedGuia(writer, quien, tomada)
   return retryLockedGuia(deps, writer, quien, tomada, {
@@ -255,7 +255,7 @@ async function changeNeighbour(
   { descripcion }: { descripcion: string },
   tomada: LockedGuia,
   vecino: Neighbour | undefined,
-): Promise<FilaGuia> {
+): Promise<GuiaRow> {
   const indicaciones = vecino ? withNeighbour(tomada.indicaciones, vecino) : withoutNeighbour(tomada.indicaciones)
   if (indicaciones === tomada.indicaciones) return tomada
   const quien = { ambito: 'todos', autor: null, origen: 'destinatario', pais: null, descripcion } as const
@@ -265,9 +265,9 @@ async function changeNeighbour(
 /** Confirms the place that the recipient gave. If it is the confirmed place already, writes no event. */
 async function changePlace(
   { query, notifyJobs, clock, newId }: LockedGuiaWriter,
-  guia: FilaGuia,
+  guia: GuiaRow,
   proposal: PlaceProposal,
-): Promise<FilaGuia> {
+): Promise<GuiaRow> {
   if (isSamePlace(guia, proposal)) return guia
   const paso = await darPaso({ db: { query }, notifyJobs }, guia, {
     ...placeStep(guia, proposal, clock()),

@@ -1,7 +1,7 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { askThoseThere } from '../../data/spread.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import { type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import { isAwaitingDecision } from './decision.ts'
 import { returnLockedGuia } from './lockedGuide.ts'
@@ -51,7 +51,7 @@ const expireGuia = (deps: LockedGuiaDeps, codigo: string) =>
 /**
  * Decides the return of a locked guide's parcel, in the lock's transaction, if the deadline for a decision has passed.
  */
-export async function expireLockedGuia(writer: LockedGuiaWriter, tomada: FilaGuia): Promise<FilaGuia> {
+export async function expireLockedGuia(writer: LockedGuiaWriter, tomada: GuiaRow): Promise<GuiaRow> {
   const { decision, decision_vence } = tomada
   if (!isAwaitingDecision(decision) || decision_vence === null || decision_vence > writer.clock()) return tomada
   const descripcion = decision.opciones.includes('reintentar')

@@ -6,7 +6,7 @@ import { admitsCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { isFinalState, siguientes } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../guias/takenReference.ts'
 import { pasoDeDecision, returnStep } from './consequences.ts'
 import {
@@ -36,7 +36,7 @@ export interface RequestedIntento {
   fecha?: Dia | undefined
   franja?: Franja | undefined
   /** Writes the changes of the guide that the attempt needs, and returns the guide. */
-  changeGuia: () => Promise<FilaGuia>
+  changeGuia: () => Promise<GuiaRow>
 }
 
 export type DecisionDeps = LockedGuiaDeps & { settings: Pick<ServiceSettings, 'timeZone'> }
@@ -52,7 +52,7 @@ export async function retryLockedGuia(
   { por, autor, descripcion }: Decider,
   tomada: LockedGuia,
   { fecha, franja, changeGuia }: RequestedIntento,
-): Promise<FilaGuia> {
+): Promise<GuiaRow> {
   const ahora = writer.clock()
   const zona = timeZoneOf(tomada, settings.timeZone)
   const abierta = requireRetryable(tomada)
@@ -75,8 +75,8 @@ const RESTING_STATES: readonly Estado[] = ['en_bodega', 'intento_fallido']
 export async function returnLockedGuia(
   writer: LockedGuiaWriter,
   { por, autor, descripcion }: Decider,
-  tomada: FilaGuia,
-): Promise<FilaGuia> {
+  tomada: GuiaRow,
+): Promise<GuiaRow> {
   if (tomada.estado === 'en_devolucion') return tomada
   requireReturnable(tomada)
   requireNotTaken(tomada)
@@ -91,7 +91,7 @@ export async function returnLockedGuia(
 }
 
 /** Writes an event of a locked guide. */
-const dar = async ({ query, notifyJobs }: LockedGuiaWriter, guia: FilaGuia, paso: Parameters<typeof darPaso>[2]) =>
+const dar = async ({ query, notifyJobs }: LockedGuiaWriter, guia: GuiaRow, paso: Parameters<typeof darPaso>[2]) =>
   (await darPaso({ db: { query }, notifyJobs }, guia, paso))!.guia
 
 /**
@@ -128,7 +128,7 @@ const DECIDED_BY: Readonly<Record<QuienResuelve, string>> = {
  * Requires that no decision waits to be carried out.
  * @throws Problema 409 `decision_tomada` if there is such a decision
  */
-export function requireNotTaken({ estado, decision }: FilaGuia): void {
+export function requireNotTaken({ estado, decision }: GuiaRow): void {
   if (!isTaken(decision)) return
   const { accion, fecha, por } = decision
   const decidedText = `${DECIDED_BY[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`
@@ -142,7 +142,7 @@ export function requireNotTaken({ estado, decision }: FilaGuia): void {
  * Requires that the parcel can be returned.
  * @throws Problema 409 `transicion_invalida` if no courier has collected it yet, or if it has arrived
  */
-function requireReturnable({ estado }: FilaGuia): void {
+function requireReturnable({ estado }: GuiaRow): void {
   if (siguientes(estado).includes('en_devolucion')) return
   const mensaje = isFinalState(estado)
     ? `La guía está en ${estado}, que es un estado final: no hay nada que devolver.`

@@ -10,7 +10,7 @@ import { bitacoraFields } from './cambiarMembresia.ts'
 import type { SignInDeps } from './entrar.ts'
 import { isSameCode } from './mailCode.ts'
 import { notifySignIn } from './notify.ts'
-import { EMPRESA, type InvitacionRow, type MembresiaRow, type PersonaRow, requireCorreo } from './persona.ts'
+import { COMPANY, type InvitacionRow, type MembresiaRow, type PersonaRow, requireCorreo } from './persona.ts'
 import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
 import { limitSignIns } from './signInLimits.ts'
 
@@ -23,7 +23,7 @@ const INTENTOS = 5
  */
 const VALE = `huella = :huella and vence_en > :ahora and intentos < ${INTENTOS}
   and (correo is not null or not exists (select from persona))
-  and (correo is null or codigo_hash is not null or ambito <> '${EMPRESA}')`
+  and (correo is null or codigo_hash is not null or ambito <> '${COMPANY}')`
 
 const LEER = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
   'equipo.leerInvitacion',
@@ -165,7 +165,7 @@ export async function acceptInvitacion(
       red,
       segundoFactor: presencia_en !== undefined,
       presencia_en,
-      alta: ambito === EMPRESA,
+      alta: ambito === COMPANY,
     })
     await bitacora.record(
       query,

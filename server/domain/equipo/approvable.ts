@@ -19,7 +19,7 @@ import { APPROVE_REMEDY, createApprovedLlave, rotateApprovedLlave } from './appr
 import { findMember, writeInvitacion } from './invitacion.ts'
 import { changeAlcances, findMembresia, removeMembresia } from './membresia.ts'
 import { permissionNames } from './permissions.ts'
-import { ADMINISTRATORS, EMPRESA, empresaAlcances, type PersonaRow } from './persona.ts'
+import { ADMINISTRATORS, COMPANY, companyAlcances, type PersonaRow } from './persona.ts'
 import { erasePersona } from './prune.ts'
 import { resetFactors } from './resetFactor.ts'
 
@@ -55,13 +55,13 @@ export const EFFECTS: Readonly<Record<TipoDeAprobacion, Effect>> = {
   async invitar_persona(query, deps, { identity, contenido }) {
     const { nombre, alcances } = contenido
     const [correo, codigo] = [contenido.correo!, contenido.codigo!]
-    requireOwnAlcances(identity, empresaAlcances(alcances), APPROVE_REMEDY)
-    if (await findMember(query, { correo, ambito: EMPRESA })) throw closedAprobacion('Esa persona ya está.')
-    const invitedPersona = { correo, nombre, ambito: EMPRESA, alcances: [...alcances], lugar: null, codigo }
+    requireOwnAlcances(identity, companyAlcances(alcances), APPROVE_REMEDY)
+    if (await findMember(query, { correo, ambito: COMPANY })) throw closedAprobacion('Esa persona ya está.')
+    const invitedPersona = { correo, nombre, ambito: COMPANY, alcances: [...alcances], lugar: null, codigo }
     return [(await writeInvitacion(query, deps, invitedPersona)).linea]
   },
   async cambiar_membresia(query, _deps, { identity, contenido: { membresia, alcances } }) {
-    requireOwnAlcances(identity, empresaAlcances(alcances), APPROVE_REMEDY)
+    requireOwnAlcances(identity, companyAlcances(alcances), APPROVE_REMEDY)
     const antes = await findMembresia(query, membresia!)
     const changedRow = antes && (await changeAlcances(query, { id: antes.id, alcances: [...alcances] }))
     if (!changedRow) throw closedAprobacion('Esa membresía ya no está.')
@@ -132,8 +132,8 @@ export async function notifyDecision(
   const [requester] = await query(REQUESTER, { pide })
   if (!requester) return
   const enlace = `${deps.settings.urlDePersonas}/cuenta`
-  const datos = { nombre: requester.nombre, quien, que: describeRequest(tipo, contenido), razon, enlace }
-  await saveCorreo(query, deps, { tipo: 'decision', para: requester.correo!, datos, lifetimeMinutes: DECISION_MINUTES })
+  const datos = { nombre: requester.nombre, quien, request: describeRequest(tipo, contenido), razon, enlace }
+  await saveCorreo(query, deps, { tipo: 'decision', to: requester.correo!, datos, lifetimeMinutes: DECISION_MINUTES })
 }
 
 const NOTIFIED_ADMINISTRATORS = statement<object, Pick<PersonaRow, 'persona' | 'nombre' | 'correo'>>(
@@ -151,7 +151,7 @@ const nobodyToApprove = () =>
   )
 
 /** Dependencies of a request that may need an approval. */
-export type AprobacionDeps = EffectDeps & Pick<Deps, 'bitacora'>
+export type ApprovalRequestDeps = EffectDeps & Pick<Deps, 'bitacora'>
 /** Caller whose request may need an approval. */
 export type AprobacionRequester = Pick<Identities['llaveDeOperacion'], 'persona'>
 
@@ -165,7 +165,7 @@ export type AprobacionRequester = Pick<Identities['llaveDeOperacion'], 'persona'
  */
 export async function requestAprobacion(
   query: Query,
-  deps: AprobacionDeps,
+  deps: ApprovalRequestDeps,
   quien: Actor & { identity: AprobacionRequester },
   { accion, tipo, contenido }: { accion: string; tipo: TipoDeAprobacion; contenido: StoredAprobacionContent },
 ): Promise<Aprobacion | undefined> {
@@ -181,7 +181,7 @@ export async function requestAprobacion(
   const row = await openAprobacion(query, deps, { tipo, contenido, pide })
   const commonData = {
     quien: administrators.find(({ persona }) => persona === pide)?.nombre ?? pide,
-    que: describeRequest(tipo, contenido),
+    request: describeRequest(tipo, contenido),
     enlace: `${deps.settings.urlDePersonas}/cuenta`,
     horas: APROBACION_HOURS,
   }
@@ -192,7 +192,7 @@ export async function requestAprobacion(
     const datos = { ...commonData, nombre }
     const lifetimeMinutes = APROBACION_HOURS * 60
     // A person with the scope `administrar` has an address, because erasing a person removes its memberships.
-    await saveCorreo(query, deps, { tipo: 'aprobacion', para: correo!, datos, lifetimeMinutes })
+    await saveCorreo(query, deps, { tipo: 'aprobacion', to: correo!, datos, lifetimeMinutes })
   }
   const { alcances, llave } = contenido
   await deps.bitacora.record(query, quien, {

@@ -12,7 +12,7 @@ import {
   requireOwnAlcances,
   saveOperadorLlave,
 } from '../llaves/llave.ts'
-import { empresaAlcances } from './persona.ts'
+import { companyAlcances } from './persona.ts'
 
 const OPERADOR = statement<Pick<operador, 'operador'>, Pick<operador, 'id' | 'revocado_en'>>(
   'equipo.operadorDeLlave',
@@ -37,7 +37,7 @@ export async function createApprovedLlave(
   { ahora, identity, contenido }: ApprovedLlave,
 ): Promise<Omit<AuditEntry, 'accion'>> {
   const { operador, id, redes, ...llave } = contenido.llave!
-  const alcances = empresaAlcances(contenido.alcances)
+  const alcances = companyAlcances(contenido.alcances)
   requireOwnAlcances(identity, alcances, APPROVE_REMEDY)
   const [row] = await query(OPERADOR, { operador })
   if (!row || row.revocado_en) throw closedAprobacion('El operador de la llave fue revocado.')

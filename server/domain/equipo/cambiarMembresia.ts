@@ -7,7 +7,7 @@ import { ALCANCES_REMEDY, requestAprobacion } from './approvable.ts'
 import { changeAlcances } from './membresia.ts'
 import {
   comercioOf,
-  empresaAlcances,
+  companyAlcances,
   lastAdministrator,
   presentMembresia,
   requireAlcancesOf,
@@ -20,7 +20,7 @@ export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body
   const { id, ambito, persona, nombre, correo, membresia } = antes
   const alcances = [...body.alcances]
   requireAlcancesOf(ambito, alcances)
-  requireOwnAlcances(quien.identity, empresaAlcances(alcances), ALCANCES_REMEDY)
+  requireOwnAlcances(quien.identity, companyAlcances(alcances), ALCANCES_REMEDY)
   const de = await bitacoraFields(db, ambito)
   const accion = 'cambiarMembresia'
   const isAdministrator = antes.alcances.includes('administrar')

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { requestAprobacion } from './approvable.ts'
-import { EMPRESA, lastAdministrator, readMembresias, requirePersona } from './persona.ts'
+import { COMPANY, lastAdministrator, readMembresias, requirePersona } from './persona.ts'
 import { erasePersona } from './prune.ts'
 
 export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...quien }, deps) => {
@@ -9,7 +9,7 @@ export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...qui
   const { id, persona, nombre, correo } = await requirePersona(db, path.persona)
   const accion = 'eliminarPersona'
   const membresias = (await readMembresias(db, [id])).get(id) ?? []
-  const alcances = membresias.find(({ ambito }) => ambito === EMPRESA)?.alcances ?? []
+  const alcances = membresias.find(({ ambito }) => ambito === COMPANY)?.alcances ?? []
   const aprobacion = await inTransaction(db.central, async (query) => {
     if (alcances.includes('administrar')) {
       const contenido = { correo, nombre, persona, membresia: null, llave: null, alcances }

@@ -1,11 +1,11 @@
 import { type Query, statement } from '../../data/db.ts'
 import { Problema, uniformProblem } from '../../platform/errors.ts'
-import { EMPRESA } from './persona.ts'
+import { COMPANY } from './persona.ts'
 
 /** Factors of a person's account besides the mail. */
 export interface Factors {
   /** True if the person has a membership of the courier company. */
-  in_empresa: boolean
+  in_company: boolean
   /** True if the person has an app that gives codes. */
   totp: boolean
   passkeys: number
@@ -15,7 +15,7 @@ export interface Factors {
 
 const LEER = statement<{ persona_id: string }, Factors>(
   'equipo.factores',
-  `select exists (select from membresia where persona_id = :persona_id and ambito = '${EMPRESA}') as in_empresa,
+  `select exists (select from membresia where persona_id = :persona_id and ambito = '${COMPANY}') as in_company,
      exists (select from segundo_factor where persona_id = :persona_id and secreto is not null) as totp,
      (select count(*)::int from passkey where persona_id = :persona_id) as passkeys,
      (select count(*)::int from codigo_de_recuperacion where persona_id = :persona_id) as codigos`,
@@ -31,12 +31,12 @@ export async function readFactors(query: Query, persona_id: string): Promise<Fac
  * Reports whether a code by mail alone does not open a session. This is so for any person with an app for codes, and
  * for a person of the courier company with a passkey.
  */
-export const needsSecondFactor = ({ in_empresa, totp, passkeys }: Factors) => totp || (in_empresa && passkeys > 0)
+export const needsSecondFactor = ({ in_company, totp, passkeys }: Factors) => totp || (in_company && passkeys > 0)
 
 /** SQL condition that a session `s` still lacks a required second factor. */
 export const LACKS_SECOND_FACTOR = `not s.segundo_factor and (
   exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
-  or exists (select from membresia e where e.persona_id = s.persona_id and e.ambito = '${EMPRESA}'))`
+  or exists (select from membresia e where e.persona_id = s.persona_id and e.ambito = '${COMPANY}'))`
 
 const LOCK_FACTORS = statement<{ persona_id: string }, { id: string }>(
   'equipo.bloquearPersona',
@@ -62,17 +62,17 @@ const CAN_ADD = statement<
 )
 
 /**
- * Tells why a session may not add a factor; undefined if it may. `tiene`: the person has a second factor, and has to
+ * Tells why a session may not add a factor; undefined if it may. `hasFactor`: the person has a second factor, and has to
  * sign in with it. `correo`: the session was opened with the mail alone.
  */
 export async function findImpediment(
   query: Query,
   hash: Uint8Array,
   persona_id: string,
-): Promise<'tiene' | 'correo' | undefined> {
+): Promise<'hasFactor' | 'correo' | undefined> {
   const [row] = await query(CAN_ADD, { hash, persona_id })
   if (row && !row.missing) return undefined
-  if (!row || row.has_factor) return 'tiene'
+  if (!row || row.has_factor) return 'hasFactor'
   return row.alta ? undefined : 'correo'
 }
 
@@ -83,7 +83,7 @@ export async function findImpediment(
  */
 export async function requireCanAdd(query: Query, hash: Uint8Array, persona_id: string): Promise<void> {
   const impediment = await findImpediment(query, hash, persona_id)
-  if (impediment === 'tiene') throw uniformProblem('segundo_factor_requerido')
+  if (impediment === 'hasFactor') throw uniformProblem('segundo_factor_requerido')
   if (impediment === 'correo') throw new Problema('segundo_factor_requerido', MAIL_ONLY_TEXT)
 }
 
@@ -91,5 +91,5 @@ const MAIL_ONLY_TEXT =
   'Entró solo con su correo, y no basta para agregar el primer segundo factor. Pida a quien administra que le invite otra vez: le da un código, y con él lo agrega.'
 
 /** Reports whether removing one factor would leave a person without the second factor that the person needs. */
-export const isLastNeededFactor = ({ in_empresa, totp, passkeys }: Factors) =>
-  in_empresa && passkeys + (totp ? 1 : 0) <= 1
+export const isLastNeededFactor = ({ in_company, totp, passkeys }: Factors) =>
+  in_company && passkeys + (totp ? 1 : 0) <= 1

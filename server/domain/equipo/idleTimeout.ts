@@ -3,17 +3,17 @@ import { ExpiringSet } from '../../api/limits/expiringSet.ts'
 import { statement } from '../../data/db.ts'
 import type { AlcanceDePersona } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
-import { EMPRESA } from './persona.ts'
+import { COMPANY } from './persona.ts'
 
-type IdleSettings = Pick<Deps['settings'], 'cajaIdleMinutes' | 'comercioIdleHours' | 'empresaIdleMinutes'>
+type IdleSettings = Pick<Deps['settings'], 'cajaIdleMinutes' | 'comercioIdleHours' | 'companyIdleMinutes'>
 
 /** Time in milliseconds after which the unused session of a membership ends. */
 function idleTimeOf(
-  { cajaIdleMinutes, comercioIdleHours, empresaIdleMinutes }: IdleSettings,
+  { cajaIdleMinutes, comercioIdleHours, companyIdleMinutes }: IdleSettings,
   { ambito, alcances }: { ambito: string; alcances: readonly AlcanceDePersona[] },
 ): number {
-  if (ambito !== EMPRESA) return comercioIdleHours * 3_600_000
-  return (alcances.includes('caja') ? Math.min(cajaIdleMinutes, empresaIdleMinutes) : empresaIdleMinutes) * 60_000
+  if (ambito !== COMPANY) return comercioIdleHours * 3_600_000
+  return (alcances.includes('caja') ? Math.min(cajaIdleMinutes, companyIdleMinutes) : companyIdleMinutes) * 60_000
 }
 
 /** Returns when the session of a membership ends if nobody uses it from now on. */

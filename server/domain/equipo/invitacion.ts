@@ -7,7 +7,7 @@ import { saveCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
 import { readFactors } from './factors.ts'
 import { sealCode } from './mailCode.ts'
-import { comercioOf, EMPRESA, type InvitacionRow, type MembresiaRow } from './persona.ts'
+import { COMPANY, comercioOf, type InvitacionRow, type MembresiaRow } from './persona.ts'
 
 /**
  * Length of the code that an invitation to the courier company needs, in characters of 5 bits each. With five attempts,
@@ -79,7 +79,7 @@ export async function findMember(query: Query, { correo, ambito }: { correo: str
   const [membresia] = await query(FIND_MEMBER, { correo, ambito })
   if (!membresia) return undefined
   const { totp, passkeys } = await readFactors(query, membresia.persona_id)
-  return { alcances: membresia.alcances, lacksFactor: ambito === EMPRESA && !totp && passkeys === 0 }
+  return { alcances: membresia.alcances, lacksFactor: ambito === COMPANY && !totp && passkeys === 0 }
 }
 
 /** Invitation with validated data. */
@@ -105,7 +105,7 @@ export async function writeInvitacion(
   const { token, invitacion, creado_en, vence_en } = await saveInvitacion(query, deps, de, sealDigest)
   const enlace = invitacionLink(deps.settings.urlDePersonas, token)
   const datos = { nombre, lugar, enlace, horas: HORAS }
-  await saveCorreo(query, deps, { tipo: 'invitacion', para: correo, datos, lifetimeMinutes: HORAS * 60 })
+  await saveCorreo(query, deps, { tipo: 'invitacion', to: correo, datos, lifetimeMinutes: HORAS * 60 })
   const comercio = comercioOf(ambito)
   const instants = { creado_en: creado_en.toISOString(), vence_en: vence_en.toISOString() }
   return {

@@ -10,7 +10,7 @@ import { requireOwnAlcances } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
 import { ALCANCES_REMEDY, requestAprobacion } from './approvable.ts'
 import { findMember, invitacionLink, newInvitacionCode, saveInvitacion, writeInvitacion } from './invitacion.ts'
-import { EMPRESA, empresaAlcances, requireAlcancesOf, requireCorreo } from './persona.ts'
+import { COMPANY, companyAlcances, requireAlcancesOf, requireCorreo } from './persona.ts'
 
 /** Tells who may invite a member again. */
 const INVITE_REMEDY = 'Que la invite otra vez quien los tenga todos.'
@@ -36,16 +36,16 @@ export async function invitePersona(
   const correo = requireCorreo(body.correo)
   const { nombre, comercio: comercioCode } = body
   const alcances = [...body.alcances]
-  const ambito = comercioCode ?? EMPRESA
+  const ambito = comercioCode ?? COMPANY
   requireAlcancesOf(ambito, alcances)
-  requireOwnAlcances(quien.identity, empresaAlcances(alcances), ALCANCES_REMEDY)
+  requireOwnAlcances(quien.identity, companyAlcances(alcances), ALCANCES_REMEDY)
   const comercio = comercioCode === undefined ? undefined : await requireComercio(db, comercioCode)
   const existingMember = await findMember(db.query, { correo, ambito })
   if (existingMember && !existingMember.lacksFactor)
     throw new Problema('persona_repetida', 'Esa persona ya está. Cambie los permisos de su membresía.')
   // A caller without these scopes could not give them, so it may not let the member in again.
-  if (existingMember) requireOwnAlcances(quien.identity, empresaAlcances(existingMember.alcances), INVITE_REMEDY)
-  const codigo = ambito === EMPRESA ? newInvitacionCode() : null
+  if (existingMember) requireOwnAlcances(quien.identity, companyAlcances(existingMember.alcances), INVITE_REMEDY)
+  const codigo = ambito === COMPANY ? newInvitacionCode() : null
   const inviteResult = await inTransaction(db.central, async (query): Promise<InviteResult> => {
     const accion = 'invitarPersona'
     if (!existingMember && alcances.includes('administrar')) {
@@ -96,7 +96,7 @@ export async function inviteFirstPersona(deps: Pick<Deps, 'db' | 'clock' | 'sett
   if (exists) return undefined
   const token = await inTransaction(deps.db.central, async (query) => {
     await query(REMOVE_FIRST)
-    const invitacionData = { correo: null, nombre: null, ambito: EMPRESA, alcances: [...ALCANCES_DE_OPERACION] }
+    const invitacionData = { correo: null, nombre: null, ambito: COMPANY, alcances: [...ALCANCES_DE_OPERACION] }
     return (await saveInvitacion(query, deps, invitacionData)).token
   })
   return invitacionLink(deps.settings.urlDePersonas, token)

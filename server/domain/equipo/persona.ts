@@ -6,7 +6,7 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readAddress } from '../../platform/mail/address.ts'
 
 /** Value of the column `ambito` for the courier company. For a merchant, the column has the merchant's code. */
-export const EMPRESA = 'empresa'
+export const COMPANY = 'empresa'
 
 /** Row of `persona`. */
 export type PersonaRow = persona
@@ -19,7 +19,7 @@ export type InvitacionRow = RowOf<invitacion, { alcances: AlcanceDePersona[] }>
 export type VisibleMembresia = Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances' | 'creado_en'>
 
 /** Returns the merchant's code in a column `ambito`; null for the courier company. */
-export const comercioOf = (ambito: string) => (ambito === EMPRESA ? null : ambito)
+export const comercioOf = (ambito: string) => (ambito === COMPANY ? null : ambito)
 
 /** Returns a membership in the contract's form. */
 export const presentMembresia = ({ membresia, ambito, alcances, creado_en }: VisibleMembresia): Membresia => ({
@@ -44,12 +44,12 @@ const LLAVE_ALCANCES: Readonly<Partial<Record<AlcanceDePersona, readonly Alcance
 export const llaveAlcances = (alcances: readonly AlcanceDePersona[]): Alcance[] =>
   ALCANCES.filter((llaveAlcance) => alcances.some((alcance) => LLAVE_ALCANCES[alcance]?.includes(llaveAlcance)))
 
-const isEmpresaAlcance = (alcance: AlcanceDePersona): alcance is AlcanceDeOperacion =>
+const isCompanyAlcance = (alcance: AlcanceDePersona): alcance is AlcanceDeOperacion =>
   (ALCANCES_DE_OPERACION as readonly string[]).includes(alcance)
 
 /** Converts the scopes of a person of the courier company to the scopes of an operator's key. */
-export const empresaAlcances = (alcances: readonly AlcanceDePersona[]): AlcanceDeOperacion[] =>
-  alcances.filter(isEmpresaAlcance)
+export const companyAlcances = (alcances: readonly AlcanceDePersona[]): AlcanceDeOperacion[] =>
+  alcances.filter(isCompanyAlcance)
 
 /**
  * Requires that all scopes fit the membership: scopes of the courier company for the company, scopes of merchants for a
@@ -57,21 +57,21 @@ export const empresaAlcances = (alcances: readonly AlcanceDePersona[]): AlcanceD
  * @throws Problema 422
  */
 export function requireAlcancesOf(ambito: string, alcances: readonly AlcanceDePersona[]): void {
-  const isEmpresa = ambito === EMPRESA
+  const isCompany = ambito === COMPANY
   const fallas = alcances.flatMap((alcance, i) =>
-    isEmpresaAlcance(alcance) === isEmpresa
+    isCompanyAlcance(alcance) === isCompany
       ? []
       : [
           {
             campo: `/alcances/${i}`,
             codigo: 'valor_no_admitido' as const,
-            mensaje: isEmpresa ? EMPRESA_MESSAGE : COMERCIO_MESSAGE,
+            mensaje: isCompany ? COMPANY_MESSAGE : COMERCIO_MESSAGE,
           },
         ],
   )
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
 }
-const EMPRESA_MESSAGE = 'es de un comercio; en la empresa valen ver, operar, caja y administrar'
+const COMPANY_MESSAGE = 'es de un comercio; en la empresa valen ver, operar, caja y administrar'
 const COMERCIO_MESSAGE = 'es de la empresa; en un comercio valen propietario, despacho, cobros y lectura'
 
 /**
@@ -136,7 +136,7 @@ export async function readMembresias(db: Pick<Db, 'query'>, personas: readonly s
  * `administrar`. It locks their rows in a fixed order, so that concurrent removals run one after another.
  */
 export const ADMINISTRATORS = `administradoras as (
-  select id, persona_id from membresia where ambito = '${EMPRESA}' and 'administrar' = any(alcances) order by id for update)`
+  select id, persona_id from membresia where ambito = '${COMPANY}' and 'administrar' = any(alcances) order by id for update)`
 
 /**
  * SQL condition that a removal leaves at least one person with the scope `administrar`, or removes none.

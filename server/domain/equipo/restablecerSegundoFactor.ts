@@ -2,7 +2,7 @@ import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { requestAprobacion } from './approvable.ts'
 import { notifySecondFactor } from './notify.ts'
-import { EMPRESA, readMembresias, requirePersona } from './persona.ts'
+import { COMPANY, readMembresias, requirePersona } from './persona.ts'
 import { resetFactors } from './resetFactor.ts'
 
 export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = async ({ path, ...quien }, deps) => {
@@ -10,7 +10,7 @@ export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = asy
   const { id, persona, nombre, correo } = await requirePersona(db, path.persona)
   const accion = 'restablecerSegundoFactor'
   const membresias = (await readMembresias(db, [id])).get(id) ?? []
-  const { alcances } = membresias.find(({ ambito }) => ambito === EMPRESA) ?? membresias[0] ?? {}
+  const { alcances } = membresias.find(({ ambito }) => ambito === COMPANY) ?? membresias[0] ?? {}
   const aprobacion = await inTransaction(db.central, async (query) => {
     // A person without membership cannot sign in, so nothing can be gained by resetting its factors.
     if (alcances) {
@@ -18,7 +18,7 @@ export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = asy
       const tipo = 'restablecer_segundo_factor'
       const requestedAprobacion = await requestAprobacion(query, deps, quien, { accion, tipo, contenido })
       if (requestedAprobacion)
-        await notifySecondFactor(query, deps, { nombre, correo }, { que: 'por_restablecer', quedan: 0 })
+        await notifySecondFactor(query, deps, { nombre, correo }, { change: 'resetRequested', codesLeft: 0 })
       if (requestedAprobacion) return requestedAprobacion
     }
     await bitacora.record(query, quien, {

@@ -172,11 +172,11 @@ export async function spendSecondFactor(
     if (acceptedRow) return 0
   } else if (await spendRecoveryCode(query, persona_id, typedCode)) {
     const { codigos } = await readFactors(query, persona_id)
-    await notifySecondFactor(query, deps, { nombre, correo }, { que: 'recuperacion', quedan: codigos })
+    await notifySecondFactor(query, deps, { nombre, correo }, { change: 'codeUsed', codesLeft: codigos })
     return 0
   }
   const locks = intentos === ATTEMPTS_PER_DAY
-  if (locks) await notifySecondFactor(query, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
+  if (locks) await notifySecondFactor(query, deps, { nombre, correo }, { change: 'locked', codesLeft: 0 })
   return recordFailure(query, deps, quien, { persona_id, con: 'codigo', locks })
 }
 
@@ -216,8 +216,8 @@ const READ_TOTP = statement<{ persona_id: string }, Pick<segundo_factor, 'creado
 
 /** Returns the second factor of a person in the contract's form. */
 export async function presentSecondFactor(query: Query, persona_id: string): Promise<SegundoFactor> {
-  const { in_empresa, passkeys, codigos } = await readFactors(query, persona_id)
+  const { in_company, passkeys, codigos } = await readFactors(query, persona_id)
   const [app] = await query(READ_TOTP, { persona_id })
   const totp = app ? { creado_en: app.creado_en!.toISOString(), usado_en: app.usado_en?.toISOString() ?? null } : null
-  return { obligatorio: in_empresa, totp, passkeys, codigos_de_recuperacion: codigos }
+  return { obligatorio: in_company, totp, passkeys, codigos_de_recuperacion: codigos }
 }

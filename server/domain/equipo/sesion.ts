@@ -12,8 +12,8 @@ import { readDevice, sealDevice } from '../repartidores/device.ts'
 import { LACKS_SECOND_FACTOR } from './factors.ts'
 import { idleFrom } from './idleTimeout.ts'
 import {
-  EMPRESA,
-  empresaAlcances,
+  COMPANY,
+  companyAlcances,
   llaveAlcances,
   type MembresiaRow,
   presentMembresia,
@@ -40,14 +40,14 @@ export type PersonaSesionRow = RowOf<
   }
 
 /** Duration of a session in milliseconds: a working day at the courier company, 30 days at a merchant. */
-const DURATION_MS = { empresa: 12 * 3_600_000, comercio: 30 * 86_400_000 }
+const DURATION_MS = { company: 12 * 3_600_000, comercio: 30 * 86_400_000 }
 
 /**
  * Returns when a session ends that began at `creado_en`. The length depends on the membership: courier company or
  * merchant.
  */
 export const sesionExpiry = (creado_en: Date, ambito: string) =>
-  new Date(creado_en.getTime() + (ambito === EMPRESA ? DURATION_MS.empresa : DURATION_MS.comercio))
+  new Date(creado_en.getTime() + (ambito === COMPANY ? DURATION_MS.company : DURATION_MS.comercio))
 
 /** Maximum sessions of a person. Another sign-in ends the oldest one. */
 const SESIONES = 20
@@ -98,7 +98,7 @@ export function personaIdentity(row: PersonaSesionRow): Identities['sesionDePers
 }
 
 /** Returns the company's key that corresponds to a session, if it has the scope; undefined otherwise. */
-export const empresaLlave = (
+export const companyLlave = (
   { membresiaLlave: correspondingLlave }: Pick<Identities['sesionDePersona'], 'membresiaLlave'>,
   alcance: Identities['llaveDeOperacion']['alcances'][number],
 ) =>
@@ -113,8 +113,8 @@ export const empresaLlave = (
 function llaveOf(row: PersonaSesionRow, ambito: string): Identities['sesionDePersona']['membresiaLlave'] {
   const { persona, alcances, vence_en, comercio_id, presencia_en } = row
   const commonFields = { persona, presencia_en, llave: persona, ranges: [], demostracion: false }
-  if (ambito === EMPRESA)
-    return { ...commonFields, operadorId: '', operador: persona, alcances: empresaAlcances(alcances) }
+  if (ambito === COMPANY)
+    return { ...commonFields, operadorId: '', operador: persona, alcances: companyAlcances(alcances) }
   if (comercio_id === null) return undefined
   return {
     ...commonFields,
@@ -345,8 +345,8 @@ const SYSTEMS: readonly [forma: RegExp, nombre: string][] = [
 /** Describes browser and system in words, from a `User-Agent` header. The header itself is not stored. */
 export function deviceOf(userAgent: string): string {
   const de = (formas: typeof SYSTEMS) => formas.find(([forma]) => forma.test(userAgent))?.[1]
-  const [browser = 'Otro navegador', sistema] = [de(BROWSERS), de(SYSTEMS)]
-  return sistema ? `${browser} en ${sistema}` : browser
+  const [browser = 'Otro navegador', operatingSystem] = [de(BROWSERS), de(SYSTEMS)]
+  return operatingSystem ? `${browser} en ${operatingSystem}` : browser
 }
 
 const PURGE = [

@@ -11,14 +11,14 @@ export interface CarriedGuia {
 /** States that give custody of a parcel to the courier who reports them. */
 const TAKING_STATES: readonly Estado[] = ['recolectado', 'en_ruta']
 /** States in which a parcel is with the company, independent of the courier who brought it. */
-const AT_EMPRESA_STATES: readonly Estado[] = ['en_bodega', 'en_transito']
+const AT_COMPANY_STATES: readonly Estado[] = ['en_bodega', 'en_transito']
 /** States in which the courier who took a parcel still carries it. */
 export const HELD_STATES: readonly Estado[] = ['recolectado', 'en_ruta', 'intento_fallido', 'en_devolucion']
 
 /** Returns who has custody of a parcel, from the view of a courier: `propia`, `ajena` or `ninguna`. */
 export function custodiaOf({ estado, custodio }: CarriedGuia, repartidor: string): Custodia {
   if (custodio === repartidor) return 'propia'
-  return custodio === null || AT_EMPRESA_STATES.includes(estado) ? 'ninguna' : 'ajena'
+  return custodio === null || AT_COMPANY_STATES.includes(estado) ? 'ninguna' : 'ajena'
 }
 
 /** Reports whether a courier takes a parcel by reporting this state. */

@@ -1,15 +1,15 @@
 import type { Estado, EstadoDeUbicacion, Motivo } from '../../generated/contract/types/index.ts'
 import {
   DESCRIPCIONES_DE_EVENTO,
-  MAQUINA_DE_ESTADOS,
-  MAQUINA_DE_UBICACION,
+  LOCATION_STATE_MACHINE,
   MOTIVOS,
+  STATE_MACHINE,
 } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 
-const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
+const transiciones: Readonly<Record<Estado, readonly Estado[]>> = STATE_MACHINE.transiciones
 const ubicacionTransitions: Readonly<Record<EstadoDeUbicacion, readonly EstadoDeUbicacion[]>> =
-  MAQUINA_DE_UBICACION.transiciones
+  LOCATION_STATE_MACHINE.transiciones
 const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, { requiere_accion: boolean }>>>>>> =
   MOTIVOS
 
@@ -26,8 +26,7 @@ export const reportableStates = (estado: Estado): readonly Estado[] =>
 export const requiresUbicacion = (estado: Estado) => estado === 'en_ruta'
 
 /** Reports whether the office may undo this state. */
-export const isRectifiable = (estado: Estado) =>
-  (MAQUINA_DE_ESTADOS.rectificables as readonly Estado[]).includes(estado)
+export const isRectifiable = (estado: Estado) => (STATE_MACHINE.rectificables as readonly Estado[]).includes(estado)
 
 /** Reports whether no state can follow this state. */
 export const isFinalState = (estado: Estado) => siguientes(estado).length === 0

@@ -1,7 +1,7 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { type FilaGuia, type GuiaScope, rastreoUrl, type ScopeColumns, toScopeColumns } from '../guias/guia.ts'
+import { type GuiaRow, type GuiaScope, rastreoUrl, type ScopeColumns, toScopeColumns } from '../guias/guia.ts'
 import type { EtiquetaData } from './label.ts'
 
 /**
@@ -11,7 +11,7 @@ import type { EtiquetaData } from './label.ts'
 export const DRAW_VERSION = 5
 
 /** Row of a guide with its merchant's name. */
-export type EtiquetaRow = FilaGuia & { nombre: string }
+export type EtiquetaRow = GuiaRow & { nombre: string }
 
 const LEER = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>(
   'etiquetas.leer',
@@ -36,7 +36,7 @@ export async function leerEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly
  * labels. If a correction came while the label was made, the guide gets the warning. Does nothing if the same link was
  * opened just before.
  */
-const RECORD = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { printed: string; ahora: Date }>(
+const RECORD = statement<Pick<GuiaRow, 'comercio_id' | 'modo'> & { printed: string; ahora: Date }>(
   'etiquetas.anotar',
   `update guia g set etiqueta_en = :ahora::timestamptz, advertencias =
      coalesce((select jsonb_agg(a order by n) from jsonb_array_elements(g.advertencias) with ordinality e(a, n)
@@ -65,7 +65,7 @@ export async function recordEtiquetas(db: Db, rows: readonly EtiquetaRow[], ahor
 }
 
 /** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */
-export const hasNoEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
+export const hasNoEtiqueta = ({ estado }: Pick<GuiaRow, 'estado'>) => estado === 'cancelado'
 
 /** Explains a resolution that is given for another type than ZPL. */
 export const DPI_WITHOUT_ZPL = 'vale solo con Accept: application/zpl; quítelo, o pida ese formato'

@@ -84,7 +84,7 @@ export function drawLabel(canvas: LabelCanvas, etiqueta: EtiquetaData): void {
   let y = drawHeader(sheet)
   y = codigo(sheet, y + 5)
   sheet.rule(y)
-  y = remitente(sheet, y + 5)
+  y = drawSender(sheet, y + 5)
   sheet.rule(y, 2)
   const footTop = LABEL_SHEET.alto - X - FOOT_HEIGHT
   destino(sheet, y + 6, footTop - 5)
@@ -150,7 +150,7 @@ function codigo({ canvas, typography, etiqueta }: Sheet, y: number): number {
   return typography.write(texto.lineas, X, bottom, texto.style, { ancho: WIDTH, align: 'centro' }) + 3
 }
 
-function remitente({ typography, etiqueta }: Sheet, y: number): number {
+function drawSender({ typography, etiqueta }: Sheet, y: number): number {
   const { recogida, comercio, external_ref } = etiqueta
   const halfWidth = WIDTH / 2 - 5
   const writeText = (valor: string, x: number, top: number, weight: TextStyle['weight'], alto: number): number => {

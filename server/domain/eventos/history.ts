@@ -5,9 +5,9 @@ import { whereIs } from '../../data/owners.ts'
 import type { comercio } from '../../generated/contract/prisma/client.ts'
 import type { Evento, PaginaDeEventos } from '../../generated/contract/types/index.ts'
 import {
-  type FilaGuia,
   GUIA_COLUMNS,
   type GuiaInJson,
+  type GuiaRow,
   type GuiaScope,
   requireGuiaCode,
   type ScopeColumns,
@@ -24,7 +24,7 @@ interface WithEventos<E = EventoInJson> {
 type EventoRowWithAuthor = EventoInJson & Pick<EventoRow, 'autor'>
 
 /** Merchant who owns a guide, and courier who carries the parcel. */
-interface WithOwner extends Pick<FilaGuia, 'custodio'> {
+interface WithOwner extends Pick<GuiaRow, 'custodio'> {
   dueno: Pick<comercio, 'id' | 'comercio'>
 }
 

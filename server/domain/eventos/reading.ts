@@ -2,7 +2,7 @@ import type { Dia, Estado, Falla, Motivo } from '../../generated/contract/types/
 import { Problema } from '../../platform/errors.ts'
 import { daCustodia, isTaking } from '../estados/custodia.ts'
 import { reasonsOf, requiresAction, requiresUbicacion, requireTransition } from '../estados/estados.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import type { EventoRow, GuiaStep } from './evento.ts'
 
 /** Report about a guide (`lectura`): a scan that changes the guide's state, or a note if `estado` is missing. */
@@ -61,7 +61,7 @@ export function checkScan({ estado, motivo, forzar, fotos, fecha, repartidor }: 
 }
 
 /** Returns true if the reported fact happened before the guide's present state began. */
-export const isLate = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
+export const isLate = ({ estado_en }: Pick<GuiaRow, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
 
 /**
  * Returns the event that a report causes, and the guide's new state, by the rules of `x-transiciones`. A late report
@@ -71,7 +71,7 @@ export const isLate = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: 
  * @throws Problema 409
  */
 export function decideScan(
-  guia: FilaGuia,
+  guia: GuiaRow,
   { estado, motivo: givenMotivo, forzar }: Scan,
   ocurrido_en: Date,
   isLatest: boolean,

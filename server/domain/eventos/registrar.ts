@@ -7,7 +7,7 @@ import { findAsignacion } from '../asignaciones/asignacion.ts'
 import { withConsequences } from '../decisiones/consequences.ts'
 import type { Deps } from '../deps.ts'
 import { requireCancellable } from '../estados/estados.ts'
-import { dataErasedProblem, type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
+import { dataErasedProblem, findGuia, type GuiaRow, type GuiaScope } from '../guias/guia.ts'
 import { contentDigest, isSameContent, requestContent } from '../idempotencia/idempotencia.ts'
 import {
   darPaso,
@@ -35,7 +35,7 @@ export interface Reporter {
    * is a note.
    * @throws Problema 403
    */
-  authorize?: (guia: FilaGuia, estado?: Estado) => Promise<void>
+  authorize?: (guia: GuiaRow, estado?: Estado) => Promise<void>
 }
 
 /** Fields that every report may have. */
@@ -72,9 +72,9 @@ interface Decision<T> {
    * Decides from the guide's present state which event the report causes, and writes the event. Returns undefined if
    * another transaction changed the guide since it was read.
    */
-  dar: (guia: FilaGuia, reportedStep: ReportedStep) => Promise<T | undefined>
+  dar: (guia: GuiaRow, reportedStep: ReportedStep) => Promise<T | undefined>
   /** Finds the event that the same report caused earlier. For reports that have no key. */
-  findPrevious?: (guia: FilaGuia) => Promise<EventoWithoutFoto | undefined>
+  findPrevious?: (guia: GuiaRow) => Promise<EventoWithoutFoto | undefined>
 }
 
 /**
@@ -131,7 +131,7 @@ const TOMAS = statement<Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id'>, { u
  * Returns the time when a courier last took the guide's parcel, as reported. Returns the guide's creation time if no
  * courier has taken the parcel.
  */
-async function readLastTakenAt(db: Pick<Db, 'query'>, guia: FilaGuia): Promise<Date> {
+async function readLastTakenAt(db: Pick<Db, 'query'>, guia: GuiaRow): Promise<Date> {
   const [tomas] = await db.query(TOMAS, guiaKeyOf(guia))
   return tomas?.ultima ?? guia.creado_en
 }
@@ -149,7 +149,7 @@ export const registerScan = (
   quien: Reporter & ScanReporter,
   codigo: string,
   lectura: Scan & Report,
-  dar: (guia: FilaGuia, paso: StepWithConsequences) => Promise<TakenStep | undefined>,
+  dar: (guia: GuiaRow, paso: StepWithConsequences) => Promise<TakenStep | undefined>,
 ): Promise<EventoRegistrado> =>
   registerOnce(deps, quien, codigo, lectura, {
     estado: lectura.estado,
@@ -168,7 +168,7 @@ export const registerScan = (
 /** Adds who assigned the guide, if the event gives the parcel to the assigned courier. */
 async function withAsignacion(
   db: Pick<Db, 'query'>,
-  guia: FilaGuia,
+  guia: GuiaRow,
   { custodio, datos }: Pick<GuiaStep, 'custodio' | 'datos'>,
 ): Promise<Pick<GuiaStep, 'datos'>> {
   if (custodio === undefined) return {}
@@ -186,7 +186,7 @@ export const cancelGuiaFor = (
   { ambito, autor }: Pick<Reporter, 'ambito' | 'autor'>,
   codigo: string,
   { motivo = null, descripcion = null }: { motivo?: Motivo | null; descripcion?: string | null | undefined },
-): Promise<FilaGuia & { comercio: string }> =>
+): Promise<GuiaRow & { comercio: string }> =>
   retryLostRaces(async () => {
     const guiaRow = await findGuia(db, ambito, codigo)
     if (guiaRow.estado === 'cancelado') return guiaRow
@@ -251,7 +251,7 @@ const BY_IDEMPOTENCIA = statement<
 /** Returns the event with the report's key, or undefined. */
 const findByKey = async (
   db: Pick<Db, 'query'>,
-  guia: FilaGuia,
+  guia: GuiaRow,
   { idempotencia }: Report,
 ): Promise<EventoRow | undefined> =>
   idempotencia === undefined ? undefined : (await db.query(BY_IDEMPOTENCIA, { ...guiaKeyOf(guia), idempotencia }))[0]

@@ -98,7 +98,7 @@ const MAX_SEEN_LENGTH = 2_500
  * Position in the feed: the event after which the feed continues. Events registered before `desde` (milliseconds since
  * 1970) are excluded. Events visible in the snapshot `seen` (a `pg_snapshot`) are excluded, too.
  */
-export type FeedPosition = readonly [xid: string, guiaId: string, secuencia: number, desde: number, ...visto: string[]]
+export type FeedPosition = readonly [xid: string, guiaId: string, secuencia: number, desde: number, ...seen: string[]]
 
 const NO_GUIA = '00000000-0000-0000-0000-000000000000'
 

@@ -3,7 +3,7 @@ import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '.
 import { MAX_BATCH_FAULTS, MAX_FAULTS, type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { advertenciasOf, type FilaGuia } from './guia.ts'
+import { advertenciasOf, type GuiaRow } from './guia.ts'
 import { createOnce } from './once.ts'
 import { type Candidate, createCandidates, toCandidate } from './strict.ts'
 
@@ -127,7 +127,7 @@ function attribute(falla: Falla, entry: unknown, lote: EntryDefaults): Falla {
   return { ...falla, mensaje: `${loteMember.donde}, ${falla.mensaje}` }
 }
 
-const toCreatedResult = (indice: number, row: FilaGuia, repetida: boolean): ResultadoCreado => ({
+const toCreatedResult = (indice: number, row: GuiaRow, repetida: boolean): ResultadoCreado => ({
   indice,
   ok: true,
   guia: row.guia,

@@ -26,7 +26,7 @@ import { presentAdvertencias, type StoredAdvertencia } from './advertencias.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow, type StoredRecogida } from './fields.ts'
 import { normalizeMetadata, presentMetadata } from './metadatos.ts'
 
-export type { GuiaInJson, GuiaRow as FilaGuia } from './fields.ts'
+export type { GuiaInJson, GuiaRow } from './fields.ts'
 export { GUIA_COLUMNS } from './fields.ts'
 
 /** Settings on which the answers with a guide depend. */

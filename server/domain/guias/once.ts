@@ -46,8 +46,8 @@ export async function createOnce(
   return { verdicts, repetida: true }
 }
 
-const notCreatedThen = ({ row: fila }: RequestKey) =>
+const notCreatedThen = ({ row }: RequestKey) =>
   keyConflict(
-    fila.idempotencia,
+    row.idempotencia,
     'ya se usó, y aquella vez esta guía no se creó. Para crearla ahora, envíela con una clave nueva.',
   )

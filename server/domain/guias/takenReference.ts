@@ -3,7 +3,7 @@ import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
-import { type FilaGuia, findGuia, type GuiaScope } from './guia.ts'
+import { findGuia, type GuiaRow, type GuiaScope } from './guia.ts'
 
 /** Dependencies of work on a locked guide. */
 export type LockedGuiaDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'secretos' | 'notifyJobs' | 'canalDe'>
@@ -14,7 +14,7 @@ export interface LockedGuiaWriter extends Omit<LockedGuiaDeps, 'db'> {
 }
 
 /** Locked guide, with the number of its corrections and of the messages that asked for its location. */
-export type LockedGuia = FilaGuia & { correcciones: number; solicitudes: number }
+export type LockedGuia = GuiaRow & { correcciones: number; solicitudes: number }
 
 /** Locks the guide, so that its corrections, decisions, scans and messages come one after another. */
 const LOCK_GUIA = statement<ReturnType<typeof guiaKeyOf>, LockedGuia>(
@@ -40,8 +40,8 @@ export async function withLockedGuia(
   codigo: string,
   secuencia: number | undefined,
   remember: Remember,
-  run: (writer: LockedGuiaWriter, tomada: LockedGuia) => Promise<FilaGuia>,
-): Promise<FilaGuia & { comercio: string }> {
+  run: (writer: LockedGuiaWriter, tomada: LockedGuia) => Promise<GuiaRow>,
+): Promise<GuiaRow & { comercio: string }> {
   const foundGuia = await findGuia(deps.db, ambito, codigo)
   const avisos: Parameters<Deps['notifyJobs']>[] = []
   const guia = await inTransaction(deps.db.de(foundGuia.comercio_id), async (query) => {

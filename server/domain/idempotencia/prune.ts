@@ -23,6 +23,6 @@ const DELETE = statement<{ hasta: Date }>(
  */
 export async function purgeKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<boolean> {
   const hasta = new Date(clock().getTime() - KEY_LIFETIME_MS)
-  const lotes = await inEach(db, ({ query }) => query(DELETE, { hasta }))
-  return lotes.some((deletedRows) => deletedRows.length >= LOTE)
+  const deletedByPart = await inEach(db, ({ query }) => query(DELETE, { hasta }))
+  return deletedByPart.some((deletedRows) => deletedRows.length >= LOTE)
 }

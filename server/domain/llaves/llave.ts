@@ -367,8 +367,8 @@ export const leerRedes = (redes: readonly string[] = []): string[] => {
 }
 
 const MENSAJES: Readonly<Record<RangeFault, string>> = {
-  no_es_red: 'no es una red: escriba una como 203.0.113.0/24 o 2001:db8::/48, o una dirección',
-  prefijo_de_ipv4:
+  not_a_network: 'no es una red: escriba una como 203.0.113.0/24 o 2001:db8::/48, o una dirección',
+  ipv4_prefix:
     'es una dirección IPv4 escrita como IPv6 y su prefijo debe ser de 96 a 128: escriba la red como IPv4, por ejemplo 203.0.113.0/24',
 }
 const fallaDeRed = (i: number, falla: RangeFault) => ({

@@ -1,7 +1,7 @@
 import type { Query } from '../../data/db.ts'
 import type { AlcanceDeOperacion, AprobacionDeLlave } from '../../generated/contract/types/index.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
-import { type AprobacionDeps, type AprobacionRequester, requestAprobacion } from '../equipo/approvable.ts'
+import { type ApprovalRequestDeps, type AprobacionRequester, requestAprobacion } from '../equipo/approvable.ts'
 import { newLlave, toPublicLlaveId } from './llave.ts'
 
 /** Request of a person for an operator's key. */
@@ -22,7 +22,7 @@ interface RequestedLlave {
  */
 export async function requestLlave(
   query: Query,
-  deps: AprobacionDeps,
+  deps: ApprovalRequestDeps,
   quien: Actor & { identity: AprobacionRequester },
   { operador: { operador, nombre }, alcances, vence_en, redes, rotation }: RequestedLlave,
 ): Promise<AprobacionDeLlave | undefined> {

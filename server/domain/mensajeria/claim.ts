@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { tokenDe } from '../ubicacion/ubicacion.ts'
 import { enlaceDe, noteLinkOwners } from './links.ts'
@@ -123,7 +123,7 @@ export async function claimMensajes(
       claimed: JSON.stringify(rows),
       of_others: JSON.stringify(countsOfOthers),
       ahora,
-      final_states: MAQUINA_DE_ESTADOS.finales,
+      final_states: STATE_MACHINE.finales,
       canal,
       motivo: QUOTA_REACHED_TEXT,
       ...enlaceDe(deps, ahora),

@@ -3,7 +3,7 @@ import { statement } from '../../data/db.ts'
 import { toJob } from '../../data/queue/jobRows.ts'
 import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import { announceChangeSql, isOfGuiaSql, lockGuiasSql, type NewEntrega } from './requestSql.ts'
 import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
@@ -53,7 +53,7 @@ export async function expireRequests(
   const ahora = clock()
   const entregas = await inTracesOf(db, 'ubicacion.vencida', mensajes, (traceMensajes) =>
     askByMerchant(db, traceMensajes, ({ query }, claves) =>
-      query(EXPIRE, { ids: idsDe(claves), ahora, final_states: MAQUINA_DE_ESTADOS.finales, traza: currentTrace() }),
+      query(EXPIRE, { ids: idsDe(claves), ahora, final_states: STATE_MACHINE.finales, traza: currentTrace() }),
     ),
   )
   if (entregas.length > 0) notifyJobs(entregas)

@@ -3,7 +3,7 @@ import type { Mensaje } from '../../generated/contract/types/index.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { requireComercio } from '../comercios/comercio.ts'
 import { isAwaitingDecision } from '../decisiones/decision.ts'
-import { type FilaGuia, findGuia, isUnsendable, requestEstadoOf } from '../guias/guia.ts'
+import { findGuia, type GuiaRow, isUnsendable, requestEstadoOf } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import type { MensajeRow } from './row.ts'
 import { mensajeTextOf } from './texts.ts'
@@ -60,7 +60,7 @@ export const listarMensajes: Handler<'listarMensajes'> = async (
  * Returns a message's state as the contract names it. A message that a process is sending at the moment counts as
  * pending.
  */
-function estadoVisible(guia: FilaGuia, { canal, tipo, estado: guardado }: MensajeRow): Mensaje['estado'] {
+function estadoVisible(guia: GuiaRow, { canal, tipo, estado: guardado }: MensajeRow): Mensaje['estado'] {
   const estado = guardado === 'enviando' ? 'pendiente' : guardado
   if (tipo !== 'solicitud_decision') return requestEstadoOf(guia, { canal, estado })
   const nobodyAsks = estado === 'pendiente' && isUnsendable(guia.modo, canal) && !isAwaitingDecision(guia.decision)

@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import { tokenDe } from '../ubicacion/ubicacion.ts'
@@ -110,7 +110,7 @@ export async function markSent(
       query(MARK_SENT, {
         sent: JSON.stringify(rows),
         ahora,
-        final_states: MAQUINA_DE_ESTADOS.finales,
+        final_states: STATE_MACHINE.finales,
         ...enlaceDe(deps, ahora),
         desde,
         canal,

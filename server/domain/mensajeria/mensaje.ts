@@ -2,6 +2,6 @@
 
 export { expireRequests } from './expire.ts'
 export { sendToMailbox } from './mailbox.ts'
-export type { MensajeDeps, MensajeRow as FilaMensaje } from './row.ts'
+export type { MensajeDeps, MensajeRow } from './row.ts'
 export { markFailed } from './settle.ts'
 export { mensajeTextOf } from './texts.ts'

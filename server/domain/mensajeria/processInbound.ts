@@ -7,7 +7,7 @@ import { linkWithin, MapLinkError } from '../../platform/maps/links.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, guiaKeyOf, retryLostRaces } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import { admitsUbicacion, linkToFollow, placeStep } from '../ubicacion/ubicacion.ts'
 import { markSent } from './markSent.ts'
 import type { InboundResult } from './metrics.ts'
@@ -97,9 +97,9 @@ function readToldPlace(entrante: Exclude<InboundItem, { tipo: 'estado' }>): Told
   }
   try {
     const enlace = linkWithin(entrante.texto)
-    const leido = readLinkedPlace(enlace)
-    const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
-    return leido.tipo === 'sin_coordenadas' ? undefined : { enlace, lat, lng, referencia: null }
+    const linkedPlace = readLinkedPlace(enlace)
+    const { lat, lng } = linkedPlace.tipo === 'coordenadas' ? linkedPlace.coordenadas : { lat: null, lng: null }
+    return linkedPlace.tipo === 'sin_coordenadas' ? undefined : { enlace, lat, lng, referencia: null }
   } catch (error) {
     if (error instanceof MapLinkError) return undefined
     throw error
@@ -145,7 +145,7 @@ const NAMED_MENSAJE = statement<
 )
 
 /** Finds the guides with open requests at a telephone, and the creation instant of each guide's newest request. */
-const OPEN_GUIAS = statement<{ telefono: string }, FilaGuia & { requested_at: Date }>(
+const OPEN_GUIAS = statement<{ telefono: string }, GuiaRow & { requested_at: Date }>(
   'mensajes.abiertas',
   `select g.*, m.creado_en as requested_at from (
      select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
@@ -176,7 +176,7 @@ async function findOpenGuias({ db }: InboundDeps, { telefono, inReplyTo }: Exclu
 }
 
 const isItsGuia = (
-  guia: FilaGuia,
+  guia: GuiaRow,
   { comercio_id, modo, guia_id }: Pick<MensajeRow, 'comercio_id' | 'modo' | 'guia_id'>,
 ) => guia.comercio_id === comercio_id && guia.modo === modo && guia.id === guia_id
 
@@ -196,7 +196,7 @@ const NEW_MENSAJE = statement<
 )
 
 /** Queues a message of a type, unless the guide already has `count` of that type. */
-async function responder({ db, clock, newId }: InboundDeps, guia: FilaGuia, tipo: MensajeRow['tipo'], count: number) {
+async function responder({ db, clock, newId }: InboundDeps, guia: GuiaRow, tipo: MensajeRow['tipo'], count: number) {
   const { guia: codigo, telefono } = guia
   await db.query(NEW_MENSAJE, {
     ...guiaKeyOf(guia),
@@ -210,11 +210,11 @@ async function responder({ db, clock, newId }: InboundDeps, guia: FilaGuia, tipo
 }
 
 /** Asks for the location in a chat message, at most once per location request. */
-const askOnce = (deps: InboundDeps, guia: FilaGuia) =>
+const askOnce = (deps: InboundDeps, guia: GuiaRow) =>
   responder(deps, guia, 'peticion_interactiva', guia.ubicacion_extra?.solicitud?.numero ?? 1)
 
 /** Confirms a guide's location. Returns undefined if another request changed the guide. */
-async function confirmPlace(deps: InboundDeps, guia: FilaGuia, lugar: ToldPlace): Promise<'aplicado' | undefined> {
+async function confirmPlace(deps: InboundDeps, guia: GuiaRow, lugar: ToldPlace): Promise<'aplicado' | undefined> {
   const proposal = { ...lugar, precision_m: null, origen: 'destinatario' as const }
   const paso = await darPaso(deps, guia, {
     ...placeStep(guia, proposal, deps.clock()),

@@ -1,7 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import type { JobDeps } from '../deps.ts'
 import { isUnsendableSql } from '../guias/guia.ts'
 import { conEnlace, type ExtraChange, IS_LATEST_REQUEST, isNeededSql, withSolicitud } from './requestSql.ts'
@@ -99,12 +99,12 @@ export async function resumeUnsent({
     inTransaction(shardDb, async (query) => {
       const guiasJson = JSON.stringify(shardGuias)
       await query(LOCK_GUIAS, { guias: guiasJson })
-      const final_states = MAQUINA_DE_ESTADOS.finales
+      const final_states = STATE_MACHINE.finales
       return query(RESUME, { guias: guiasJson, ahora, desde, final_states, motivo: TOO_LATE_TEXT })
     }),
   )
   const resumedCount = changedRows.filter(({ estado }) => estado === 'pendiente').length
-  log.info({ salen: resumedCount, descartados: changedRows.length - resumedCount }, 'held messages')
+  log.info({ resumed: resumedCount, dropped: changedRows.length - resumedCount }, 'held messages')
   if (resumedCount > 0) notifyJobs()
   return guias.length >= LOTE
 }

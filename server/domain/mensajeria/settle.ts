@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import {
   announceChangeSql,
@@ -122,7 +122,7 @@ export async function markFailed(
       codigo,
       motivo: motivo.slice(0, 500),
       ahora: clock(),
-      final_states: MAQUINA_DE_ESTADOS.finales,
+      final_states: STATE_MACHINE.finales,
       traza: currentTrace(),
     }),
   )

@@ -82,9 +82,9 @@ export function readInboundItems(cuerpo: unknown, phoneNumberId: string, onSkipp
     .filter(({ metadata }) => toObject(metadata).phone_number_id === phoneNumberId)
   const readList = (rawItems: unknown, leer: (raw: JsonObject) => InboundItem | null) =>
     toList(rawItems).flatMap((raw) => {
-      const leido = leer(toObject(raw))
-      if (!leido) onSkipped()
-      return leido ?? []
+      const parsedItem = leer(toObject(raw))
+      if (!parsedItem) onSkipped()
+      return parsedItem ?? []
     })
   return changeValues.flatMap(({ messages, statuses }) => [
     ...readList(messages, leerMensaje),

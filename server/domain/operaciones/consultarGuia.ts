@@ -12,15 +12,15 @@ export const consultarGuia: Handler<'consultarGuia'> = async (
   const sobre = ['guia', guia.guia] as const
   await bitacora.recordRead(quien, { accion: 'consultarGuia', sobre, de: { comercio_id, modo: guia.modo } })
   const [guiaView] = await presentOperacionGuias({ db, settings }, [{ ...guia, comercio }])
-  const toEmpresaAuthor = (autor: string | null) => (autor !== null && /^(?:op|per)_/.test(autor) ? autor : undefined)
+  const toCompanyAuthor = (autor: string | null) => (autor !== null && /^(?:op|per)_/.test(autor) ? autor : undefined)
   const authorOf = await readAuthors(
     db,
-    eventos.datos.flatMap(({ autor, asignado_por }) => [toEmpresaAuthor(autor) ?? [], asignado_por ?? []].flat()),
+    eventos.datos.flatMap(({ autor, asignado_por }) => [toCompanyAuthor(autor) ?? [], asignado_por ?? []].flat()),
   )
   const presentAuthor = (codigo: string | null | undefined) => (codigo ? authorOf(codigo) : null)
   const datos = eventos.datos.map((evento) => ({
     ...evento,
-    autor: presentAuthor(toEmpresaAuthor(evento.autor)),
+    autor: presentAuthor(toCompanyAuthor(evento.autor)),
     asignado_por: presentAuthor(evento.asignado_por),
   }))
   return { status: 200, body: { ...guiaView!, eventos: { ...eventos, datos } } }

@@ -2,7 +2,7 @@ import { DEFAULT_PAGE_SIZE } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import { searchGuias } from '../busqueda/busqueda.ts'
-import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperacionGuias } from './guia.ts'
 
@@ -20,7 +20,7 @@ export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...quie
   return { status: 200, body: { datos, hay_mas: matches.length > limite } }
 }
 
-type MatchedGuiaRow = GuiaInJson & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
+type MatchedGuiaRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 
 const LEER = statement<{ guias: string }, MatchedGuiaRow>(
   'operaciones.leerHalladas',

@@ -2,10 +2,10 @@ import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import { leerAsignaciones } from '../asignaciones/asignacion.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
-import { type FilaGuia, type GuiaInJson, present } from '../guias/guia.ts'
+import { type GuiaInJson, type GuiaRow, present } from '../guias/guia.ts'
 import { readRepartidorNames } from '../repartidores/repartidor.ts'
 
-type OperacionGuiaRow = (FilaGuia | GuiaInJson) & Pick<FilaGuia, 'custodio'> & { comercio: string }
+type OperacionGuiaRow = (GuiaRow | GuiaInJson) & Pick<GuiaRow, 'custodio'> & { comercio: string }
 
 /**
  * Converts guides for an operator. Adds to each guide its merchant, the courier who carries it, and its assignment.

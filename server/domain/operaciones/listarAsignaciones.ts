@@ -1,8 +1,8 @@
 import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Dia } from '../../generated/contract/types/index.ts'
-import { empresaDay } from '../asignaciones/asignacion.ts'
-import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
+import { companyDay } from '../asignaciones/asignacion.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { readRepartidorNames, requireRepartidor } from '../repartidores/repartidor.ts'
 import { presentOperacionGuias } from './guia.ts'
@@ -23,7 +23,7 @@ const COUNT = statement<{ fecha: Dia; repartidor: string | null }, { repartidor:
 
 const LIST = statement<
   { fecha: Dia; repartidor: string },
-  GuiaInJson & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
+  GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 >(
   'asignaciones.listar',
   `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio from asignacion a
@@ -35,7 +35,7 @@ const LIST = statement<
 
 export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query, ...quien }, deps) => {
   const { db, bitacora } = deps
-  const { fecha = empresaDay(deps) } = query ?? {}
+  const { fecha = companyDay(deps) } = query ?? {}
   const repartidor = query?.repartidor === undefined ? null : (await requireRepartidor(db, query.repartidor)).repartidor
   const [countRows, guias] = await Promise.all([
     askAll(db, ({ query: runQuery }) => runQuery(COUNT, { fecha, repartidor })),

@@ -3,7 +3,7 @@ import { askAll } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
-import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { requireRepartidor } from '../repartidores/repartidor.ts'
 import { presentOperacionGuias } from './guia.ts'
@@ -11,7 +11,7 @@ import { presentOperacionGuias } from './guia.ts'
 /** Maximum guides listed. No courier carries so many in a day. */
 const MAX_GUIAS = 500
 
-type RepartidorGuiaRow = GuiaInJson & Pick<FilaGuia, 'custodio' | 'estado_en'> & { comercio: string }
+type RepartidorGuiaRow = GuiaInJson & Pick<GuiaRow, 'custodio' | 'estado_en'> & { comercio: string }
 
 const CARRIED = statement<{ repartidor: string; estados: readonly Estado[] }, RepartidorGuiaRow>(
   'operaciones.lasQueLleva',

@@ -2,8 +2,8 @@ import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
-import { empresaTimeZone } from '../catalogo/timeZone.ts'
-import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
+import { companyTimeZone } from '../catalogo/timeZone.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperacionGuias } from './guia.ts'
 
@@ -22,7 +22,7 @@ const CUSTODIA_STATES: readonly Estado[] = [
   'en_devolucion',
 ]
 
-type StalledGuiaRow = GuiaInJson & Pick<FilaGuia, 'custodio' | 'estado_en'> & { comercio: string }
+type StalledGuiaRow = GuiaInJson & Pick<GuiaRow, 'custodio' | 'estado_en'> & { comercio: string }
 
 /**
  * Reads each state of each merchant from its own range of the index, so that finished guides cost nothing. Skips guides
@@ -44,7 +44,7 @@ export const listarGuiasDetenidas: Handler<'listarGuiasDetenidas'> = async ({ qu
   const ahora = clock()
   const limits = JSON.stringify([
     ...CUSTODIA_STATES.map((estado) => ({ estado, antes: new Date(ahora.getTime() - STALLED_MS) })),
-    { estado: 'en_ruta', antes: startOfDay(ahora, empresaTimeZone(settings.timeZone)) },
+    { estado: 'en_ruta', antes: startOfDay(ahora, companyTimeZone(settings.timeZone)) },
   ])
   const stalledRows = await askAll(db, ({ query: runQuery }) => runQuery(STALLED, { modo, limits }))
   const rows = stalledRows.toSorted((row, otherRow) => row.estado_en.getTime() - otherRow.estado_en.getTime())

@@ -3,7 +3,7 @@ import { askAll } from '../../data/spread.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { smallestId } from '../../platform/codes/codes.ts'
 import { startOfDay } from '../../platform/time/day.ts'
-import { empresaTimeZone } from '../catalogo/timeZone.ts'
+import { companyTimeZone } from '../catalogo/timeZone.ts'
 import { ONGOING_STATES } from '../estados/estados.ts'
 import { OF_ALL_MERCHANTS } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
@@ -39,7 +39,7 @@ const TO_DECIDE = statement<{ modo: Modo }, { guias: number }>(
 
 export const obtenerJornada: Handler<'obtenerJornada'> = async ({ query }, { db, clock, settings }) => {
   const { modo = 'live' } = query ?? {}
-  const desde = startOfDay(clock(), empresaTimeZone(settings.timeZone))
+  const desde = startOfDay(clock(), companyTimeZone(settings.timeZone))
   const [byEstado, creadas, toDecide] = await Promise.all([
     askAll(db, ({ query: runQuery }) => runQuery(BY_ESTADO, { modo, estados: ONGOING_STATES })),
     askAll(db, ({ query: runQuery }) => runQuery(CREATED, { modo, desde: smallestId(desde) })),

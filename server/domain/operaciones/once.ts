@@ -1,7 +1,7 @@
 import type { OperationId } from '../../api/contract/contract.ts'
 import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
-import { type FilaGuia, findGuia } from '../guias/guia.ts'
+import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import { doOnce, type Remember, readKey } from '../idempotencia/idempotencia.ts'
 import { presentOperacionGuias } from './guia.ts'
 
@@ -21,7 +21,7 @@ export async function doOnceByOperador(
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings'>,
   operacion: OperationId,
   { path, headers: cabeceras, body }: OperadorInput,
-  perform: (remember: Remember) => Promise<FilaGuia & { comercio: string }>,
+  perform: (remember: Remember) => Promise<GuiaRow & { comercio: string }>,
 ): Promise<{ status: 200; headers: { 'Idempotent-Replayed'?: 'true' }; body: GuiaDeOperacion }> {
   const { comercio_id: comercioId, modo } = await findGuia(deps.db, 'todos', path.guia)
   const { result, headers } = await doOnce(

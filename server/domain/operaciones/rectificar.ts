@@ -5,7 +5,7 @@ import { leerIntentos } from '../comercios/comercio.ts'
 import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../decisiones/decision.ts'
 import { isRectifiable } from '../estados/estados.ts'
 import { darPaso, type EventoRow, guiaKeyOf } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import type { Handler } from '../operation.ts'
 import { doOnceByOperador } from './once.ts'
@@ -26,7 +26,7 @@ type StateChange = Pick<
   'secuencia' | 'tipo' | 'estado' | 'estado_anterior' | 'custodio' | 'ocurrido_en' | 'registrado_en'
 > & {
   /** Sequence of the event that this event undoes; null for other events. */
-  rectifica: number | null
+  undoneSequence: number | null
   decision: Decision | null
   /** Value of the guide's decision before the event. */
   decision_anterior: Decision | null
@@ -35,7 +35,7 @@ type StateChange = Pick<
 const CHANGES = statement<ReturnType<typeof guiaKeyOf>, StateChange>(
   'eventos.cambios',
   `select e.secuencia, e.tipo, e.estado, e.estado_anterior, e.custodio, e.ocurrido_en, e.registrado_en,
-     (e.datos ->> 'rectifica')::int as rectifica, e.foto -> 'decision' as decision,
+     (e.datos ->> 'rectifica')::int as "undoneSequence", e.foto -> 'decision' as decision,
      a.foto -> 'decision' as decision_anterior
    from evento e
    left join evento a on a.comercio_id = e.comercio_id and a.modo = e.modo and a.guia_id = e.guia_id
@@ -63,7 +63,7 @@ async function rectifyLockedGuia(
   { query, notifyJobs, clock }: LockedGuiaWriter,
   tomada: LockedGuia,
   quien: { autor: string; descripcion: string },
-): Promise<FilaGuia> {
+): Promise<GuiaRow> {
   const ahora = clock()
   if (!isRectifiable(tomada.estado)) throw cannotUndo(tomada.estado, REMEDIES[tomada.estado] ?? '')
   if (tomada.datos_borrados_en) throw cannotUndo(tomada.estado, ': los datos de la persona ya se borraron.')
@@ -91,10 +91,10 @@ async function rectifyLockedGuia(
  */
 function findChangeToUndo(
   cambios: readonly StateChange[],
-): { changeToUndo: StateChange } & Pick<FilaGuia, 'estado_en' | 'custodio'> {
-  const undoneSequences = new Set(cambios.map(({ rectifica }) => rectifica))
+): { changeToUndo: StateChange } & Pick<GuiaRow, 'estado_en' | 'custodio'> {
+  const undoneSequences = new Set(cambios.map(({ undoneSequence }) => undoneSequence))
   const validChanges = cambios.filter(
-    ({ secuencia, rectifica }) => rectifica === null && !undoneSequences.has(secuencia),
+    ({ secuencia, undoneSequence }) => undoneSequence === null && !undoneSequences.has(secuencia),
   )
   const [antes, changeToUndo] = validChanges
     .filter(({ estado, estado_anterior }) => estado !== estado_anterior)
@@ -111,7 +111,7 @@ function findChangeToUndo(
  */
 async function decisionWithout(
   query: Query,
-  { decision: currentDecision, comercio_id }: FilaGuia,
+  { decision: currentDecision, comercio_id }: GuiaRow,
   { tipo, decision, decision_anterior: anterior }: StateChange,
   ahora: Date,
 ): Promise<DecisionDeGuia | undefined> {

@@ -175,8 +175,8 @@ export async function exportCorrecciones(
 async function readPeriods(query: Query, clave: GuiaKey, periods: readonly Period[]) {
   const periodData = []
   for (const period of periods) {
-    const [leido = { tablas: {}, archivos: [] }] = await query(OF_PERIOD, { ...clave, ...period })
-    periodData.push({ ...period, ...leido })
+    const [periodRow = { tablas: {}, archivos: [] }] = await query(OF_PERIOD, { ...clave, ...period })
+    periodData.push({ ...period, ...periodRow })
   }
   return periodData
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { requireComercio } from '../comercios/comercio.ts'
@@ -66,11 +66,11 @@ export const inEachPart = async <R>(
  * @throws Problema 422 if the number is not valid, 404 if the merchant does not exist
  */
 export async function readPersonQuery(db: Db, telefono: string, comercio?: string): Promise<PersonQuery> {
-  const leido = readTelephone(telefono)
-  if ('error' in leido)
-    throw problemOfFaults('validacion', [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error }])
+  const reading = readTelephone(telefono)
+  if ('error' in reading)
+    throw problemOfFaults('validacion', [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: reading.error }])
   return {
-    telefono: leido.e164,
+    telefono: reading.e164,
     comercio_id: comercio === undefined ? null : (await requireComercio(db, comercio)).id,
   }
 }
@@ -83,7 +83,7 @@ export const patternOf = (telefono: string) =>
   `(^|[^0-9])${telefono.slice(1).replace(/^52(\d{10})$/, '521?$1')}([^0-9]|$)`
 
 /** SQL condition: the guide has ended. The partial index on guides whose data must be erased uses the same text. */
-export const HAS_ENDED = `estado = any(array[${MAQUINA_DE_ESTADOS.finales.map((estado) => `'${estado}'::text`).join(', ')}])`
+export const HAS_ENDED = `estado = any(array[${STATE_MACHINE.finales.map((estado) => `'${estado}'::text`).join(', ')}])`
 
 /** SQL condition: a row of `table` belongs to the guide `v`. */
 export const de = (table: string) =>

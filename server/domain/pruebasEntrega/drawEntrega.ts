@@ -131,7 +131,7 @@ export function drawParties({ canvas, datos }: PdfPage, y: number): number {
   }
   const recogidaLines = [recogida.nombre ? `Recogida: ${recogida.nombre}` : '', coordenadas(recogida) ?? '']
   const lugar = [destinatario.municipio, destinatario.departamento].filter((parte) => parte.trim()).join(', ')
-  const remitenteBottom = drawColumn(X, 'REMITE', datos.comercio, [
+  const senderBottom = drawColumn(X, 'REMITE', datos.comercio, [
     [recogidaLines[0]!, 3],
     [recogidaLines[1]!, 1],
   ])
@@ -140,7 +140,7 @@ export function drawParties({ canvas, datos }: PdfPage, y: number): number {
     [destinatario.direccion ?? '', 6],
     [lugar, 3],
   ])
-  return Math.max(remitenteBottom, destinatarioBottom) + 16
+  return Math.max(senderBottom, destinatarioBottom) + 16
 }
 
 /**

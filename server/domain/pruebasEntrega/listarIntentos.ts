@@ -6,7 +6,7 @@ import type { IntentoFallido } from '../../generated/contract/types/index.ts'
 import { type ArchivoRow, presentArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import { type EventoRow, guiaKeyOf, IS_NOT_UNDONE, presentEvento } from '../eventos/evento.ts'
-import { type FilaGuia, findGuia } from '../guias/guia.ts'
+import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { leerArchivos, type PruebaKey } from './prueba.ts'
 
@@ -20,7 +20,7 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async ({ pa
 export const readIntentoPage = (
   { db, cursors, archivoLinks }: Pick<Deps, 'db' | 'cursors' | 'archivoLinks'>,
   ambito: { operacion: OperationId; dueno: string },
-  guia: FilaGuia,
+  guia: GuiaRow,
   query: Pagination | undefined,
 ) =>
   paginate(cursors, { ...ambito, filters: { guia: guia.guia } }, query ?? {}, {
@@ -44,7 +44,7 @@ const INTENTOS = statement<PruebaKey & { despues: number; count: number }, Event
 )
 
 /** Returns a guide's failed attempts, oldest first. */
-async function leerIntentos(db: Db, guia: FilaGuia, despues: number, count: number): Promise<IntentoRow[]> {
+async function leerIntentos(db: Db, guia: GuiaRow, despues: number, count: number): Promise<IntentoRow[]> {
   const rows = await db.query(INTENTOS, { ...guiaKeyOf(guia), despues, count })
   const names = rows.flatMap(({ fotos }) => fotos)
   const archivos = names.length > 0 ? await leerArchivos(db, guia, names) : new Map<string, ArchivoRow>()

@@ -10,7 +10,7 @@ import { unavailable, wasNotStored } from '../../platform/errors.ts'
 import { prepareImage } from '../../platform/images/prepareImage.ts'
 import { saveArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import { buildManifest, newSalt, signManifest } from './manifiesto.ts'
 import { collectData, type DocumentRow, type ReadArchivo } from './pdfData.ts'
 import {
@@ -68,7 +68,7 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 export const bringPruebasForward = ({ db, clock }: Pick<DepsDePdf, 'db' | 'clock'>) =>
   inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
 
-const LEER = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<FilaGuia, 'guia'>>(
+const LEER = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<GuiaRow, 'guia'>>(
   'pruebas.leer',
   `select p.*, g.guia, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
@@ -196,7 +196,7 @@ const PDF_ARCHIVO = {
 } as const
 
 /** Returns the rows of a proof's files, in the order of `archivos`. Every file exists, because the proof keeps it. */
-async function readRowsOf(db: Db, guia: FilaGuia, archivos: readonly string[]) {
+async function readRowsOf(db: Db, guia: GuiaRow, archivos: readonly string[]) {
   const rows = await leerArchivos(db, guia, archivos)
   return archivos.map((archivo) => rows.get(archivo)!)
 }

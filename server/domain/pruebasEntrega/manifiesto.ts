@@ -3,7 +3,7 @@ import type { ManifiestoDePrueba, RecibidoPor } from '../../generated/contract/t
 import type { Secrets } from '../../platform/secrets.ts'
 import { signJws } from '../../platform/signing/jws.ts'
 import { type ArchivoRow, enHexadecimal } from '../archivos/archivo.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import type { PruebaWithRepartidor } from './prueba.ts'
 
 const MANIFEST_TYPE = 'prueba-entrega+jws'
@@ -17,7 +17,7 @@ export const newSalt = () => randomBytes(16).toString('base64url')
  */
 export function buildManifest(
   emisor: string,
-  { guia, modo, external_ref }: Pick<FilaGuia, 'guia' | 'modo' | 'external_ref'>,
+  { guia, modo, external_ref }: Pick<GuiaRow, 'guia' | 'modo' | 'external_ref'>,
   prueba: PruebaWithRepartidor,
   archivos: readonly ArchivoRow[],
   sal: string,

@@ -4,7 +4,7 @@ import { Problema } from '../../platform/errors.ts'
 import { presentArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import { type FilaGuia, findGuia } from '../guias/guia.ts'
+import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { findPrueba, leerArchivos, type PruebaWithRepartidor } from './prueba.ts'
 
@@ -27,14 +27,14 @@ export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
  */
 export async function readPruebaOf(
   { db, archivoLinks }: Pick<Deps, 'db' | 'archivoLinks'>,
-  guia: FilaGuia,
+  guia: GuiaRow,
 ): Promise<{ body: PruebaDeEntrega; proximo_en: Date }> {
   const prueba = await findPrueba(db, guia)
   if (!prueba) throw new Problema('prueba_no_disponible', await explainMissingPrueba(db, guia), { estado: guia.estado })
   return { body: await presentPrueba({ db, archivoLinks }, guia, prueba), proximo_en: prueba.proximo_en }
 }
 
-async function explainMissingPrueba(db: Db, guia: FilaGuia): Promise<string> {
+async function explainMissingPrueba(db: Db, guia: GuiaRow): Promise<string> {
   if (guia.estado !== 'entregado') return `La guía está en ${guia.estado}; la prueba existe desde que se entrega.`
   const deletedPrueba = await db
     .de(guia.comercio_id)
@@ -47,7 +47,7 @@ async function explainMissingPrueba(db: Db, guia: FilaGuia): Promise<string> {
 /** Returns a proof in the contract's form. */
 async function presentPrueba(
   deps: Pick<Deps, 'db' | 'archivoLinks'>,
-  guia: FilaGuia,
+  guia: GuiaRow,
   prueba: PruebaWithRepartidor,
 ): Promise<PruebaDeEntrega> {
   const { fotos, firma, pdf } = prueba

@@ -12,12 +12,12 @@ import { timeZoneOf } from '../catalogo/timeZone.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { EVENT_WORDS, GUIA_STATE_WORDS } from '../estados/estados.ts'
 import type { EventoRow } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import type { Archivo, Milestone, PruebaData } from './pdfContent.ts'
 import { type PruebaKey, type PruebaRow, type PruebaWithRepartidor, relationInWords } from './prueba.ts'
 
 /** Row of a guide with its merchant's name and its proof. */
-export type DocumentRow = FilaGuia & { comercio_name: string; prueba: PruebaWithRepartidor }
+export type DocumentRow = GuiaRow & { comercio_name: string; prueba: PruebaWithRepartidor }
 
 /** Maximum events that are read of a guide, newest first: far more than two pages hold. */
 const MAX_EVENTOS = 2_000

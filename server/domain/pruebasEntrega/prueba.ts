@@ -21,7 +21,7 @@ import {
   guiaKeyOf,
   type StepWithConsequences,
 } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import { type EvidencePolicies, judgeEvidence } from './evidence.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */
@@ -62,7 +62,7 @@ const FIND_PRUEBA = statement<PruebaKey, PruebaWithRepartidor>(
 )
 
 /** Returns the proof of a guide's delivery; undefined if it does not exist, was deleted or belongs to a delivery that was undone. */
-export async function findPrueba(db: Db, guia: FilaGuia): Promise<PruebaWithRepartidor | undefined> {
+export async function findPrueba(db: Db, guia: GuiaRow): Promise<PruebaWithRepartidor | undefined> {
   const [row] = await db.query(FIND_PRUEBA, guiaKeyOf(guia))
   return row
 }
@@ -74,7 +74,7 @@ const ALL_PRUEBAS = statement<PruebaKey, PruebaRow>(
 )
 
 /** Returns the proofs of a guide, also those of deliveries that were undone, newest first. */
-export const leerPruebas = (db: Db, guia: FilaGuia): Promise<PruebaRow[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
+export const leerPruebas = (db: Db, guia: GuiaRow): Promise<PruebaRow[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
 
 const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, ArchivoRow>(
   'pruebas.archivos',
@@ -85,7 +85,7 @@ const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, ArchivoR
 /** Returns the files of a guide that have these names, by name. */
 export async function leerArchivos(
   db: Db,
-  guia: FilaGuia,
+  guia: GuiaRow,
   archivos: readonly string[],
 ): Promise<Map<string, ArchivoRow>> {
   const rows = await db.query(ARCHIVOS, { ...guiaKeyOf(guia), archivos })
@@ -107,7 +107,7 @@ const USE_ARCHIVOS = statement<PruebaKey & { archivos: readonly string[]; usado_
  */
 async function takeStepUsing(
   { db, notifyJobs }: Pick<Deps, 'db' | 'notifyJobs'>,
-  guia: FilaGuia,
+  guia: GuiaRow,
   paso: StepWithConsequences,
   archivos: readonly string[],
   write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown>,
@@ -153,12 +153,12 @@ export type PruebaEvidence = Pick<
  */
 export async function deliver(
   { db, newId, notifyJobs }: Pick<Deps, 'db' | 'newId' | 'notifyJobs'>,
-  guia: FilaGuia,
+  guia: GuiaRow,
   paso: GuiaStep,
   evidencia: PruebaEvidence,
   { politica, doorPolicy }: EvidencePolicies,
   runLast: InTransaction = async () => {},
-): Promise<{ guia: FilaGuia; evento: EventoWithoutFoto; distancia_m: number | null } | undefined> {
+): Promise<{ guia: GuiaRow; evento: EventoWithoutFoto; distancia_m: number | null } | undefined> {
   const { admitted, judgement } = judgeEvidence(politica, doorPolicy, evidencia)
   const { recibido_por, fotos, firma, sin_firma, lat, lng, precision_m, distancia_avisada_m } = admitted
   const distancia_m = distanceOf(guia, admitted)
@@ -187,7 +187,7 @@ export async function deliver(
 }
 
 /** Returns the metres from the position of the handover to the confirmed location; null if either is unknown. */
-const distanceOf = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: PruebaEvidence) =>
+const distanceOf = ({ ubicacion_lat, ubicacion_lng }: GuiaRow, { lat, lng }: PruebaEvidence) =>
   distanceBetween({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
 
 const PROVE_INTENTO = statement<
@@ -205,7 +205,7 @@ const PROVE_INTENTO = statement<
  */
 export const recordIntento = (
   deps: Pick<Deps, 'db' | 'notifyJobs'>,
-  guia: FilaGuia,
+  guia: GuiaRow,
   paso: StepWithConsequences,
   fotos: readonly string[],
   runLast: InTransaction = async () => {},

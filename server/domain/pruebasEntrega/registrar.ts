@@ -15,7 +15,7 @@ import {
   type StepWithConsequences,
 } from '../eventos/evento.ts'
 import { answerReport, type EventoRegistrado, type Report, type Reporter, registerOnce } from '../eventos/registrar.ts'
-import { type FilaGuia, findGuia } from '../guias/guia.ts'
+import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import { deliver, findPrueba, leerArchivos, leerPruebas, recordIntento } from './prueba.ts'
 
 /** Registers a delivery with its proof. Repeating a delivery returns the event of the first time. */
@@ -57,7 +57,7 @@ const pruebaOf = async (db: Db, { guia, evento }: Pick<EventoRegistrado, 'guia' 
  * final state, because a proof outweighs a scan.
  * @throws Problema 409, or 422 for a delivery before the guide existed
  */
-function decideEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<GuiaStep, 'tipo' | 'estado' | 'datos'> {
+function decideEntrega(guia: GuiaRow, ocurrido_en: Date): Pick<GuiaStep, 'tipo' | 'estado' | 'datos'> {
   const tardio = ocurrido_en < guia.estado_en && !isFinalState(guia.estado)
   if (tardio && ocurrido_en < guia.creado_en) {
     const mensaje = `no puede ser antes de que la guía existiera (${guia.creado_en.toISOString()})`
@@ -78,7 +78,7 @@ const requestedArchivosOf = ({ fotos, firma }: EntregaParaRegistrar): RequestedA
  */
 export const takeStepWithFotos =
   (deps: Pick<Deps, 'db' | 'notifyJobs'>, de: ReportSource, fotos: readonly string[] = []) =>
-  async (guia: FilaGuia, paso: StepWithConsequences) => {
+  async (guia: GuiaRow, paso: StepWithConsequences) => {
     if (fotos.length === 0) return paso.followUps ? darPasoCon(deps, guia, paso) : darPaso(deps, guia, paso)
     return (await areUnused(deps.db, guia, requestedFotos(fotos), de))
       ? recordIntento(deps, guia, paso, fotos)
@@ -108,7 +108,7 @@ interface ReportSource {
  */
 async function areUnused(
   db: Db,
-  guia: FilaGuia,
+  guia: GuiaRow,
   requested: readonly RequestedArchivo[],
   { autor, api }: ReportSource,
 ): Promise<boolean> {

@@ -5,7 +5,7 @@ import { findAsignacion } from '../asignaciones/asignacion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { canReport, custodiaOf } from '../estados/custodia.ts'
 import { reasonsOf, reportableStates, requiresUbicacion } from '../estados/estados.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 
 /** Setting that decides which guides a courier may handle (`COURIER_REACH`). */
 export type CustodiaSettings = Pick<ServiceSettings, 'repartidorReach'>
@@ -16,16 +16,16 @@ export type CustodiaSettings = Pick<ServiceSettings, 'repartidorReach'>
  */
 export const custodiaFor = (
   { repartidorReach }: CustodiaSettings,
-  guia: Pick<FilaGuia, 'estado' | 'custodio'>,
+  guia: Pick<GuiaRow, 'estado' | 'custodio'>,
   repartidor: string,
 ): Custodia => (repartidorReach === 'cualquiera' ? 'propia' : custodiaOf(guia, repartidor))
 
 /** Returns the states that a courier may report next, depending on who has the parcel. */
-const nextStatesFor = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia: Custodia): Estado[] =>
+const nextStatesFor = (guia: Pick<GuiaRow, 'estado' | 'custodio'>, custodia: Custodia): Estado[] =>
   reportableStates(guia.estado).filter((estado) => canReport(custodia, guia, estado))
 
 /** Returns the states that a courier may report next, each with the reasons, proof and position that it requires. */
-export const stepsFor = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia: Custodia): EstadoSiguiente[] =>
+export const stepsFor = (guia: Pick<GuiaRow, 'estado' | 'custodio'>, custodia: Custodia): EstadoSiguiente[] =>
   nextStatesFor(guia, custodia).map((estado) => ({
     estado,
     motivos: [...reasonsOf(estado)],
@@ -40,7 +40,7 @@ export const stepsFor = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia: 
  */
 export const isWithinReach = (
   settings: CustodiaSettings,
-  guia: Pick<FilaGuia, 'estado' | 'custodio'>,
+  guia: Pick<GuiaRow, 'estado' | 'custodio'>,
   repartidor: string,
   assignedTo: string | null | undefined,
 ): boolean =>
@@ -62,7 +62,7 @@ export const withoutAsignacion = () =>
  */
 export const authorizeRepartidor =
   ({ db, settings }: { db: Pick<Db, 'query'>; settings: CustodiaSettings }, repartidor: string) =>
-  async (guia: FilaGuia, estado?: Estado): Promise<void> => {
+  async (guia: GuiaRow, estado?: Estado): Promise<void> => {
     const custodia = custodiaFor(settings, guia, repartidor)
     if (!isWithinReach(settings, guia, repartidor, null)) {
       const asignacion = await findAsignacion(db, guia)

@@ -13,16 +13,16 @@ import { distanceBetween } from '../../platform/maps/point.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
-import { empresaTimeZone, timeZoneOf } from '../catalogo/timeZone.ts'
+import { companyTimeZone, timeZoneOf } from '../catalogo/timeZone.ts'
 import { POLICY_SQL, type PolicyColumns, presentPolicy } from '../comercios/comercio.ts'
 import type { Deps, ServiceSettings } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { isFinalState } from '../estados/estados.ts'
-import { type FilaGuia, presentCurrent } from '../guias/guia.ts'
+import { type GuiaRow, presentCurrent } from '../guias/guia.ts'
 import { type CustodiaSettings, custodiaFor, stepsFor } from './custodia.ts'
 
 /** Row of a guide with its merchant's name and the evidence that the merchant needs. */
-type RepartoRow = FilaGuia & PolicyColumns & { nombre_comercio: string }
+type RepartoRow = GuiaRow & PolicyColumns & { nombre_comercio: string }
 
 /** Like {@link RepartoRow}, with the courier that the guide is assigned to. */
 type RequestedGuiaRow = RepartoRow & { asignada_a: string | null }
@@ -97,13 +97,13 @@ export async function readProgress(
   { db, clock, settings }: { db: Db; clock: () => Date; settings: Pick<ServiceSettings, 'timeZone'> },
   repartidor: string,
 ): Promise<AvanceDelDia> {
-  const desde = startOfDay(clock(), empresaTimeZone(settings.timeZone))
+  const desde = startOfDay(clock(), companyTimeZone(settings.timeZone))
   const rows = await db.query(FIND_FINISHED, { repartidor, desde })
   return { desde: desde.toISOString(), terminadas: rows.map(({ guia }) => guia) }
 }
 
 /** Returns the audit log entry for a courier who reads a guide without carrying it. */
-export const othersGuiaRead = (accion: string, { guia, comercio_id, modo }: FilaGuia): AuditEntry => ({
+export const othersGuiaRead = (accion: string, { guia, comercio_id, modo }: GuiaRow): AuditEntry => ({
   accion,
   sobre: ['guia', guia],
   de: { comercio_id, modo },

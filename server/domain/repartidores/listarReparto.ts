@@ -5,7 +5,7 @@ import { askAll } from '../../data/spread.ts'
 import type { Estado, Reparto } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
-import { empresaTimeZone } from '../catalogo/timeZone.ts'
+import { companyTimeZone } from '../catalogo/timeZone.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import type { Handler } from '../operation.ts'
 import { MAX_CARRIED } from './guia.ts'
@@ -50,7 +50,7 @@ const COUNT_ASSIGNED = statement<
 
 export const listarReparto: Handler<'listarReparto'> = async ({ query, ...quien }, deps) => {
   const { db, cursors, bitacora, clock, settings } = deps
-  const desde = startOfDay(clock(), empresaTimeZone(settings.timeZone))
+  const desde = startOfDay(clock(), companyTimeZone(settings.timeZone))
   const pagina = await paginate(cursors, { operacion: 'listarReparto', dueno: 'operador' }, query ?? {}, {
     leer: async (despues, take) => {
       const rows = await db.prisma.repartidor.findMany(newestFirst(despues, take))

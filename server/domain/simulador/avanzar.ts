@@ -5,7 +5,7 @@ import { readPolicy } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { darPasoCon, type StepWithConsequences } from '../eventos/evento.ts'
 import { registerScan } from '../eventos/registrar.ts'
-import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
+import { findGuia, type GuiaRow, present } from '../guias/guia.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { deliver, recordIntento } from '../pruebasEntrega/prueba.ts'
@@ -45,7 +45,7 @@ function requireEntrega({ estado, sin_firma }: AvanceSimulado) {
  */
 async function dar(
   deps: Deps,
-  guia: FilaGuia,
+  guia: GuiaRow,
   paso: StepWithConsequences,
   sin_firma: MotivoSinFirma | undefined,
   runLast: (query: Query) => Promise<void>,

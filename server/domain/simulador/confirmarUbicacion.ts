@@ -4,7 +4,7 @@ import { centreOf } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { nextUbicacionStates } from '../estados/estados.ts'
 import { darPaso, retryLostRaces } from '../eventos/evento.ts'
-import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
+import { findGuia, type GuiaRow, present } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { isSamePlace, type PlaceProposal, placeStep, requireOpen } from '../ubicacion/ubicacion.ts'
 import { expireRequest, failMensaje, flushMensajes } from './request.ts'
@@ -35,7 +35,7 @@ export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body
   return { status: 200, body: present(deps.settings, guia) }
 }
 
-async function confirmProposal({ db, notifyJobs, clock }: Deps, guia: FilaGuia, proposal: PlaceProposal) {
+async function confirmProposal({ db, notifyJobs, clock }: Deps, guia: GuiaRow, proposal: PlaceProposal) {
   const paso = await darPaso({ db, notifyJobs }, guia, placeStep(guia, proposal, clock()))
   return paso?.guia
 }
@@ -54,7 +54,7 @@ function requireCoherence({ resultado, ...lugar }: UbicacionSimulada) {
 }
 
 /** Returns the location that the simulated recipient gives; by default the centre of the declared municipality. */
-function proposePlace(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): PlaceProposal {
+function proposePlace(guia: GuiaRow, { lat, lng, referencia }: UbicacionSimulada): PlaceProposal {
   const point = lat === undefined || lng === undefined ? centreOf(guia.departamento, guia.municipio) : { lat, lng }
   if (!point) {
     const mensaje = 'falta: el municipio de la guía no está en el catálogo, así que envíe lat y lng'
@@ -67,7 +67,7 @@ function proposePlace(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulad
  * Rejects a guide whose location is confirmed or no longer needed, because a real recipient would not be asked any
  * more.
  */
-function requireAsked(guia: FilaGuia) {
+function requireAsked(guia: GuiaRow) {
   if (guia.ubicacion_estado === 'confirmada') {
     const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
     throw new Problema(
@@ -78,7 +78,7 @@ function requireAsked(guia: FilaGuia) {
   requireOpen(guia)
 }
 
-function requirePossible({ ubicacion_estado }: FilaGuia, resultado: SimulatedResult) {
+function requirePossible({ ubicacion_estado }: GuiaRow, resultado: SimulatedResult) {
   const possibleStates = nextUbicacionStates(ubicacion_estado)
   if (possibleStates.includes(resultado)) return
   throw new Problema(

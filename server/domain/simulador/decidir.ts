@@ -4,7 +4,7 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { answerLockedGuia, expireLockedGuia, type RecipientAnswer, requireNotTaken } from '../decisiones/decidir.ts'
 import { isAwaitingDecision } from '../decisiones/decision.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
+import { findGuia, type GuiaRow, present } from '../guias/guia.ts'
 import { type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
@@ -81,7 +81,7 @@ function leer({ eleccion, ...rest }: DecisionSimulada): RecipientAnswer | undefi
 const placeOf = ({ maps_url, ...lugar }: NonNullable<DecisionSimulada['lugar']>): ProposedPlace => ({
   ...lugar,
   ...(maps_url === undefined ? {} : { enlace: maps_url }),
-  seguro: true,
+  acceptsDistance: true,
   cambiar: true,
   method: lugar.lat !== undefined ? 'mapa' : maps_url !== undefined ? 'enlace' : 'descripcion',
 })
@@ -101,7 +101,7 @@ function proposePlace(lugar: ProposedPlace): PlaceProposal {
  * Requires that the recipient may still decide.
  * @throws Problema 409
  */
-function requireAwaiting(tomada: FilaGuia, ahora: Date): void {
+function requireAwaiting(tomada: GuiaRow, ahora: Date): void {
   requireNotTaken(tomada)
   const { decision, estado } = tomada
   if (!isAwaitingDecision(decision)) throw notAwaited(tomada)
@@ -111,17 +111,17 @@ function requireAwaiting(tomada: FilaGuia, ahora: Date): void {
     throw decisionNotAdmitted(tomada, `El plazo venció el ${decision.vence_en}; el destinatario ya no puede decidir.`)
 }
 
-const hasExpired = ({ vence_en }: NonNullable<FilaGuia['decision']>, ahora: Date) =>
+const hasExpired = ({ vence_en }: NonNullable<GuiaRow['decision']>, ahora: Date) =>
   vence_en !== null && Date.parse(vence_en) <= ahora.getTime()
 
-const decisionNotAdmitted = ({ estado }: FilaGuia, mensaje: string) =>
+const decisionNotAdmitted = ({ estado }: GuiaRow, mensaje: string) =>
   new Problema('decision_no_admitida', mensaje, { estado, opciones: [] })
 
-const notAwaited = (tomada: FilaGuia) =>
+const notAwaited = (tomada: GuiaRow) =>
   decisionNotAdmitted(tomada, `La guía está en ${tomada.estado} y no espera una decisión del destinatario.`)
 
 /** Ends a guide's open decision, and its link, at `:ahora`. `:expiry` is the same instant in the contract's format. */
-const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date; expiry: string }, FilaGuia>(
+const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date; expiry: string }, GuiaRow>(
   'simulador.acortarDecision',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz
@@ -143,7 +143,7 @@ const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date; expiry: 
  * deadline that has already passed stays the same.
  * @throws Problema 409 if the decision was taken, or if none is open
  */
-async function expireDeadline(writer: LockedGuiaWriter, tomada: FilaGuia): Promise<FilaGuia> {
+async function expireDeadline(writer: LockedGuiaWriter, tomada: GuiaRow): Promise<GuiaRow> {
   const { decision } = tomada
   if (decision?.por === 'politica') return tomada
   requireNotTaken(tomada)

@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
-import { expireRequests, type FilaMensaje, type MensajeDeps, markFailed, sendToMailbox } from '../mensajeria/mensaje.ts'
+import type { GuiaRow } from '../guias/guia.ts'
+import { expireRequests, type MensajeDeps, type MensajeRow, markFailed, sendToMailbox } from '../mensajeria/mensaje.ts'
 
 // Simulates at once what would happen later to the message for a test guide's recipient. Each function does the work of
 // a job, so that the job has nothing left to do.
@@ -9,7 +9,7 @@ import { expireRequests, type FilaMensaje, type MensajeDeps, markFailed, sendToM
 /**
  * Delivers the guide's pending messages to the mailbox, so that no job delivers them after the simulator's next action.
  */
-export async function flushMensajes(deps: MensajeDeps, guia: FilaGuia): Promise<void> {
+export async function flushMensajes(deps: MensajeDeps, guia: GuiaRow): Promise<void> {
   const pendientes = await deps.db.prisma.mensaje.findMany({
     where: { ...guiaKeyOf(guia), canal: 'buzon', estado: 'pendiente' },
     orderBy: { numero: 'asc' },
@@ -20,7 +20,7 @@ export async function flushMensajes(deps: MensajeDeps, guia: FilaGuia): Promise<
 }
 
 /** Sets the expiry of a guide's open location requests, and of their links, to `:ahora`. */
-const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
+const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<MensajeRow, 'id' | 'comercio_id'>>(
   'simulador.acortar',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz
@@ -38,13 +38,13 @@ const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<F
 )
 
 /** Expires the guide's request, as if the recipient had not answered in time. */
-export async function expireRequest(deps: MensajeDeps, guia: FilaGuia): Promise<void> {
+export async function expireRequest(deps: MensajeDeps, guia: GuiaRow): Promise<void> {
   const openRequests = await deps.db.query(SHORTEN, { ...guiaKeyOf(guia), ahora: deps.clock() })
   await expireRequests(deps, openRequests)
 }
 
 /** Fails the guide's newest request, as if its message had not reached the recipient. */
-export async function failMensaje(deps: MensajeDeps, guia: FilaGuia): Promise<void> {
+export async function failMensaje(deps: MensajeDeps, guia: GuiaRow): Promise<void> {
   const ultima = await deps.db.prisma.mensaje.findFirst({
     where: { ...guiaKeyOf(guia), tipo: 'solicitud_ubicacion' },
     orderBy: { numero: 'desc' },

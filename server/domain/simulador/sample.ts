@@ -4,7 +4,7 @@ import { ROOT } from '../../platform/root.ts'
 import { saveArchivo } from '../archivos/archivo.ts'
 import { centreOf } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import type { PruebaEvidence } from '../pruebasEntrega/prueba.ts'
 
 type SampleDeps = Pick<Deps, 'db' | 'store' | 'clock'>
@@ -21,7 +21,7 @@ const SAMPLES = {
  */
 async function saveSample(
   deps: SampleDeps,
-  guia: FilaGuia,
+  guia: GuiaRow,
   tipo: keyof typeof SAMPLES,
   capturado_en: Date | null = null,
 ): Promise<string> {
@@ -32,7 +32,7 @@ async function saveSample(
 }
 
 /** Stores a sample photo for a guide and returns the file's code. */
-export const samplePhoto = (deps: SampleDeps, guia: FilaGuia, takenAt: Date): Promise<string> =>
+export const samplePhoto = (deps: SampleDeps, guia: GuiaRow, takenAt: Date): Promise<string> =>
   saveSample(deps, guia, 'foto', takenAt)
 
 /** Distance of a sample delivery from the guide's location, in degrees of latitude (about 11 metres). */
@@ -44,7 +44,7 @@ const NEAR_DEGREES = 0.0001
  */
 export async function sampleEvidence(
   deps: SampleDeps,
-  guia: FilaGuia,
+  guia: GuiaRow,
   { fotos_minimas, firma, documento }: PoliticaDeEvidencia,
   takenAt: Date,
   sin_firma?: MotivoSinFirma,
@@ -67,7 +67,7 @@ export async function sampleEvidence(
  * Returns the position of a sample delivery: near the guide's location, else near the centre of its municipality. Empty
  * if the catalogue does not know the municipality.
  */
-function positionOf(guia: FilaGuia): Pick<PruebaEvidence, 'lat' | 'lng' | 'precision_m'> {
+function positionOf(guia: GuiaRow): Pick<PruebaEvidence, 'lat' | 'lng' | 'precision_m'> {
   const { ubicacion_lat: lat, ubicacion_lng: lng, departamento, municipio } = guia
   const lugar = lat === null || lng === null ? centreOf(departamento, municipio) : { lat, lng }
   // Moves towards the equator, because a latitude cannot go beyond a pole.

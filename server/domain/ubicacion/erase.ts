@@ -2,7 +2,7 @@ import { statement } from '../../data/db.ts'
 import { forgetOwners } from '../../data/owners.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import type { Deps } from '../deps.ts'
 
 /** Maximum guides per statement. */
@@ -70,7 +70,7 @@ export async function eraseUbicaciones({
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<boolean> {
   const daysAgo = (dias: number) => new Date(clock().getTime() - dias * DIA)
-  const oldParams = { final_states: MAQUINA_DE_ESTADOS.finales, antes_de: daysAgo(settings.ubicacionRetention) }
+  const oldParams = { final_states: STATE_MACHINE.finales, antes_de: daysAgo(settings.ubicacionRetention) }
   const erasedCounts = await inEach(db, async ({ query }) => (await query(ERASE, oldParams)).length)
   // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
   await db.query(ERASE_INCOMING, { antes_de: daysAgo(7) })

@@ -24,7 +24,7 @@ export interface RecipientPlace {
   enlace?: string
   referencia?: string
   /** True if the person confirmed that the location is right although it is far away. */
-  seguro: boolean
+  acceptsDistance: boolean
   /**
    * True if the recipient explicitly changes a confirmed location. Otherwise the confirmed location stays, because the
    * first answer may arrive twice.
@@ -32,7 +32,7 @@ export interface RecipientPlace {
   cambiar: boolean
   method: 'gps' | 'mapa' | 'enlace' | 'descripcion'
   /** True if the recipient replaces the confirmed point or link with a description. */
-  sin_punto?: boolean
+  removesPoint?: boolean
 }
 
 /** Fault of a proposed location, in words for the recipient. */
@@ -81,8 +81,8 @@ export function proposeUbicacion(lugar: RecipientPlace): PlaceProposal | PlaceFa
     return falla('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
   try {
     const enlace = lugar.enlace.trim()
-    const leido = readLinkedPlace(enlace)
-    const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
+    const linkedPlace = readLinkedPlace(enlace)
+    const { lat, lng } = linkedPlace.tipo === 'coordenadas' ? linkedPlace.coordenadas : { lat: null, lng: null }
     return { enlace, lat, lng, ...commonFields }
   } catch (error) {
     if (!(error instanceof MapLinkError)) throw error

@@ -6,7 +6,7 @@ import { FAR_KM } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, guiaKeyOf, retryLostRaces } from '../eventos/evento.ts'
 import { judgeDestino } from '../guias/advertencias.ts'
-import { type FilaGuia, IS_LIVE_LINK } from '../guias/guia.ts'
+import { type GuiaRow, IS_LIVE_LINK } from '../guias/guia.ts'
 import {
   type PlaceFault,
   type PlaceProposal,
@@ -98,7 +98,7 @@ const BY_TOKEN = statement<{ huella: Buffer }, UbicacionRequestRow>(
  * `pending_url`: link whose location is still to be looked up. `times`: failed attempts to do so. Both are null if there
  * is none.
  */
-type UbicacionRequestRow = FilaGuia & {
+type UbicacionRequestRow = GuiaRow & {
   comercio: string
   expiry: Date
   pending_url: string | null
@@ -233,11 +233,11 @@ async function judgePlace(
     const earlyResult = await judgeChange(db, row, proposal)
     if (earlyResult) return earlyResult
     const { lat, enlace } = ubicacionPlaceOf(row)
-    if (lugar.method === 'descripcion' && !lugar.sin_punto && (lat !== null || enlace !== null))
+    if (lugar.method === 'descripcion' && !lugar.removesPoint && (lat !== null || enlace !== null))
       return { ok: false, motivo: 'con_punto' }
   } else if (estado !== 'abierta') return { ok: false, motivo: estado }
   const { distancia_km } = judgeDestino(row, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
-  if (distancia_km !== null && distancia_km > FAR_KM && !lugar.seguro)
+  if (distancia_km !== null && distancia_km > FAR_KM && !lugar.acceptsDistance)
     return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
   return undefined
 }

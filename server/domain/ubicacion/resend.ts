@@ -6,7 +6,7 @@ import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import { dueAtCreationSql, type FilaGuia } from '../guias/guia.ts'
+import { dueAtCreationSql, type GuiaRow } from '../guias/guia.ts'
 
 /** Maximum resends to a guide's telephone, besides the first request. */
 export const RESENDS_PER_GUIA = 3
@@ -24,10 +24,10 @@ const COUNT_OF_TELEFONO = statement<TelefonoParams, { count: number }>(
      and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
   { alcance: 'parte' },
 )
-type TelefonoParams = Pick<FilaGuia, 'modo' | 'telefono'> & { desde: Date }
+type TelefonoParams = Pick<GuiaRow, 'modo' | 'telefono'> & { desde: Date }
 
 const COUNT_REQUESTS = statement<
-  ReturnType<typeof guiaKeyOf> & Pick<FilaGuia, 'telefono'>,
+  ReturnType<typeof guiaKeyOf> & Pick<GuiaRow, 'telefono'>,
   Omit<Cuenta, 'per_telefono'>
 >(
   'mensajes.cuenta',
@@ -46,7 +46,7 @@ const COUNT_REQUESTS = statement<
  */
 const REQUEST = statement<
   ReturnType<typeof guiaKeyOf> &
-    Pick<FilaGuia, 'secuencia'> & {
+    Pick<GuiaRow, 'secuencia'> & {
       /** Number of requests of the guide, including this one. */
       solicitudes: number
       /** Number of the request that the guide must have, 0 for none; null: any. */
@@ -54,7 +54,7 @@ const REQUEST = statement<
       canal: CanalDeMensaje
       ahora: Date
     } & Pick<mensaje, 'numero' | 'id'>,
-  FilaGuia
+  GuiaRow
 >(
   'mensajes.pedir',
   `with g as (
@@ -82,12 +82,12 @@ const REQUEST = statement<
  */
 export async function requestAgain(
   { db, clock, newId, canalDe }: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe'>,
-  storedGuia: FilaGuia,
+  storedGuia: GuiaRow,
   {
     runLast = async () => {},
     previous = null,
   }: { runLast?: (query: Query) => Promise<unknown>; previous?: number | null },
-): Promise<FilaGuia | undefined> {
+): Promise<GuiaRow | undefined> {
   const ahora = clock()
   const { modo, telefono, secuencia, comercio_id } = storedGuia
   // Requests for one telephone run one after another, so that each request counts the earlier requests of every guide

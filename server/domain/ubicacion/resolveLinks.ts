@@ -7,7 +7,7 @@ import type { enlace_corto } from '../../generated/contract/prisma/client.ts'
 import type { JobDeps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
 import { darPaso, guiaKeyOf } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 import { placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
 type LinkDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLinks'>
@@ -52,7 +52,7 @@ const POSTPONE = statement<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en
    where id = :id and comercio_id = :comercio_id`,
 )
 
-type LinkToFollow = FilaGuia & { enlace_id: string; pending_url: string; times: number }
+type LinkToFollow = GuiaRow & { enlace_id: string; pending_url: string; times: number }
 
 /**
  * Follows short links. If a link leads to a point, the guide's location gets its coordinates through an ordinary event.
@@ -106,7 +106,7 @@ const isAwaitingPlace = ({
  * Keeps the warning that an address was corrected after the place was confirmed. The coordinates of a link say where
  * that place is, and nobody has looked whether it is still the right one.
  */
-function keepReviewAdvertencia<P extends ReturnType<typeof placeStep>>({ advertencias }: FilaGuia, paso: P): P {
+function keepReviewAdvertencia<P extends ReturnType<typeof placeStep>>({ advertencias }: GuiaRow, paso: P): P {
   const toReview = advertencias.filter(({ codigo }) => codigo === 'lugar_por_revisar')
   return { ...paso, ubicacion: { ...paso.ubicacion, advertencias: [...toReview, ...paso.ubicacion.advertencias] } }
 }

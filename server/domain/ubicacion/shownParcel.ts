@@ -1,5 +1,5 @@
 import { centreOf } from '../catalogo/catalogo.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import type { GuiaRow } from '../guias/guia.ts'
 
 /** Data of a parcel that are shown to any client with one of the recipient's links. */
 export interface ShownParcel {
@@ -17,7 +17,7 @@ export interface ShownParcel {
   centre: { lat: number; lng: number } | null
 }
 
-type Row = Pick<FilaGuia, Exclude<keyof ShownParcel, 'comercio' | 'centre'>> & { comercio: string }
+type Row = Pick<GuiaRow, Exclude<keyof ShownParcel, 'comercio' | 'centre'>> & { comercio: string }
 
 /** Returns the shown data of a guide's row. */
 export const shownParcel = (row: Row): ShownParcel => ({

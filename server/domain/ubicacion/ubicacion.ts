@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
 import { darPaso, type GuiaStep, type GuiaUbicacion, retryLostRaces } from '../eventos/evento.ts'
 import { explainImplausible, judgeDestino, type StoredAdvertencia } from '../guias/advertencias.ts'
-import { type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
+import { findGuia, type GuiaRow, type GuiaScope } from '../guias/guia.ts'
 import type { PlaceProposal } from './proposal.ts'
 import { requestAgain } from './resend.ts'
 
@@ -26,11 +26,11 @@ export { type ShownParcel, shownParcel } from './shownParcel.ts'
  * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is
  * on the way to it.
  */
-export const admitsUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
+export const admitsUbicacion = ({ estado, ubicacion_estado }: Pick<GuiaRow, 'estado' | 'ubicacion_estado'>) =>
   !isFinalState(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
 
 /** Returns the location that a guide's row has. */
-export function ubicacionPlaceOf({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: FilaGuia) {
+export function ubicacionPlaceOf({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: GuiaRow) {
   const { precision_m = null, enlace = null, referencia = null } = ubicacion_extra ?? {}
   return { lat, lng, precision_m, enlace, referencia }
 }
@@ -61,7 +61,7 @@ const WITHOUT_COORDINATES: StoredAdvertencia = { codigo: 'enlace_sin_coordenadas
 const ONLY_DESCRIBED: StoredAdvertencia = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
 
 /** Returns the location columns of a guide after confirmation. The data of the location request stays visible. */
-function toConfirmedPlace(guia: FilaGuia, proposal: PlaceProposal, ahora: Date): GuiaUbicacion {
+function toConfirmedPlace(guia: GuiaRow, proposal: PlaceProposal, ahora: Date): GuiaUbicacion {
   const { enlace, lat, lng, precision_m, referencia, origen } = proposal
   const { distancia_km, advertencias } = judgeDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
   const solicitud = guia.ubicacion_extra?.solicitud
@@ -89,7 +89,7 @@ function toConfirmedPlace(guia: FilaGuia, proposal: PlaceProposal, ahora: Date):
 /**
  * Returns the event that confirms a location, with the changes to the guide. The event has the location's coordinates.
  */
-export const placeStep = (guia: FilaGuia, proposal: PlaceProposal, ahora: Date) =>
+export const placeStep = (guia: GuiaRow, proposal: PlaceProposal, ahora: Date) =>
   ({
     tipo: 'ubicacion.confirmada',
     ocurrido_en: ahora,
@@ -103,7 +103,7 @@ export const placeStep = (guia: FilaGuia, proposal: PlaceProposal, ahora: Date) 
  * Reports whether the guide's location is already confirmed with the same values. Confirming the same values again
  * changes nothing and writes no event.
  */
-export const isSamePlace = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: PlaceProposal) =>
+export const isSamePlace = (guia: GuiaRow, { enlace, lat, lng, referencia, origen }: PlaceProposal) =>
   guia.ubicacion_estado === 'confirmada' &&
   guia.ubicacion_origen === origen &&
   (enlace !== null
@@ -115,7 +115,7 @@ export const isSamePlace = (guia: FilaGuia, { enlace, lat, lng, referencia, orig
  * Rejects a guide whose location may not be set any more.
  * @throws Problema 409 `ubicacion_cerrada`
  */
-export function requireOpen(guia: FilaGuia): void {
+export function requireOpen(guia: GuiaRow): void {
   if (admitsUbicacion(guia)) return
   const por =
     guia.estado === 'en_ruta' ? 'el repartidor ya va hacia el lugar confirmado' : 'ya no se va a entregar en otro lugar'
@@ -151,7 +151,7 @@ export function confirmPlace(
   { ambito, autor, origen, estricto = false, descripcion }: Confirmer,
   codigo: string,
   lugar: UbicacionParaConfirmar,
-): Promise<FilaGuia & { comercio: string }> {
+): Promise<GuiaRow & { comercio: string }> {
   // Coordinates take precedence over a link.
   const enlace = lugar.maps_url === undefined || lugar.lat !== undefined ? undefined : readLinkedPlace(lugar.maps_url)
   const linkCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
@@ -192,8 +192,8 @@ export async function resendRequestOf(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe' | 'notifyJobs'>,
   ambito: GuiaScope,
   codigo: string,
-  runLast: (query: Query, guia: FilaGuia) => Promise<unknown>,
-): Promise<FilaGuia & { comercio: string }> {
+  runLast: (query: Query, guia: GuiaRow) => Promise<unknown>,
+): Promise<GuiaRow & { comercio: string }> {
   const requestedGuia = await retryLostRaces(async () => {
     const storedGuia = await findGuia(deps.db, ambito, codigo)
     requireUnconfirmed(storedGuia)
@@ -204,7 +204,7 @@ export async function resendRequestOf(
   return requestedGuia
 }
 
-function requireUnconfirmed(guia: FilaGuia): void {
+function requireUnconfirmed(guia: GuiaRow): void {
   if (guia.ubicacion_estado === 'confirmada') {
     const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
     throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${desde}; no hay nada que pedir.`)

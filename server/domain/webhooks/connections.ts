@@ -31,7 +31,7 @@ export interface ReceiverConnection {
   reused: boolean
   discarded: boolean
   /** Phase of the connection while it is opened; `lista` when it is ready. */
-  phase: 'dns' | 'tcp' | 'tls' | 'lista'
+  phase: 'dns' | 'tcp' | 'tls' | 'ready'
   ip: string | null
   dns: number | null
   tcp: number | null
@@ -224,12 +224,12 @@ export async function openSocket(
   socket.once('connect', () => {
     conexion.tcp = measure()
     conexion.ip = socket.remoteAddress ?? null
-    conexion.phase = isSecure ? 'tls' : 'lista'
+    conexion.phase = isSecure ? 'tls' : 'ready'
     if (!isSecure) resolve(socket)
   })
   socket.once('secureConnect', () => {
     conexion.tls = measure()
-    conexion.phase = 'lista'
+    conexion.phase = 'ready'
     resolve(socket)
   })
   return promise

@@ -1,6 +1,6 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { type ClaveDeWebhook, desconocido } from './webhook.ts'
+import { type ClaveDeWebhook, throwUnknownWebhook } from './webhook.ts'
 
 /**
  * Marks an endpoint as deleted. Its row stays, without the address, until a job has deleted its deliveries, which may
@@ -28,7 +28,7 @@ export const eliminarWebhook: Handler<'eliminarWebhook'> = async (
   const { comercioId, modo } = identity
   const webhookKey = { comercio_id: comercioId, modo, webhook: path.webhook }
   await inTransaction(db, async (query) => {
-    if ((await query(DELETE_WEBHOOK, { ...webhookKey, ahora: clock() })).length === 0) desconocido()
+    if ((await query(DELETE_WEBHOOK, { ...webhookKey, ahora: clock() })).length === 0) throwUnknownWebhook()
     await query(DELETE_SECRETOS, webhookKey)
     const linea = { accion: 'eliminarWebhook', sobre: ['webhook', path.webhook] as const }
     await bitacora.record(query, { identity, requestId, red }, linea)

@@ -64,7 +64,7 @@ function leer(
   despues: CursorPosition | undefined,
   limite: number,
 ): Promise<AvisoListRow[]> {
-  const candidates: [filterValue: unknown, condicion: string][] = [
+  const candidates: [filterValue: unknown, condition: string][] = [
     [estado, estado ? OF_STATE[estado] : ''],
     [tipo, 'e.tipo = :tipo'],
     [

@@ -148,7 +148,7 @@ const PHASE_FAILURES = {
   dns: 'no se resolvió su nombre',
   tcp: 'no se pudo conectar con él',
   tls: 'no terminó de establecer la conexión segura (TLS)',
-  lista: 'no terminó de enviar las cabeceras de su respuesta',
+  ready: 'no terminó de enviar las cabeceras de su respuesta',
 }
 
 function judgeByCause(causa: unknown, conexion: ReceiverConnection | null): ResponseVerdict {
@@ -165,8 +165,8 @@ function judgeByCause(causa: unknown, conexion: ReceiverConnection | null): Resp
   if (causa === INTERRUPTED) return ['conexion', 'El envío se interrumpió porque el servicio se detuvo: se repetirá.']
   const { code = '' } = causa as NodeJS.ErrnoException
   if (phase === 'tls' || code.startsWith('ERR_SSL')) return ['tls', TLS_FAILURES[code] ?? otherTlsFailure(code)]
-  if (phase === 'lista' && !isClosed(causa)) return ['respuesta_invalida', describeInvalid(causa, code)]
-  return ['conexion', NETWORK_FAILURES[code] ?? (phase === 'lista' ? CONNECTION_CLOSED : NO_CONNECTION)]
+  if (phase === 'ready' && !isClosed(causa)) return ['respuesta_invalida', describeInvalid(causa, code)]
+  return ['conexion', NETWORK_FAILURES[code] ?? (phase === 'ready' ? CONNECTION_CLOSED : NO_CONNECTION)]
 }
 
 const INSTALL_CHAIN = 'instale uno de una autoridad reconocida, con su cadena completa.'

@@ -3,7 +3,7 @@ import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { encryptSecret, readWithSecreto, type SecretoRow } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
-import { type ClaveDeWebhook, desconocido, presentWebhook, requireWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, presentWebhook, requireWebhook, throwUnknownWebhook } from './webhook.ts'
 
 const HORA = 3_600_000
 const DEFAULT_OVERLAP_HOURS = 24
@@ -52,7 +52,7 @@ export const rotarSecreto: Handler<'rotarSecreto'> = async (input, deps) => {
       const secreto = newSecret()
       const webhookKey = { comercio_id: identity.comercioId, modo: identity.modo, webhook: path.webhook }
       await inTransaction(db, async (query) => {
-        if ((await query(ROTATION_LOCK, webhookKey)).length === 0) desconocido()
+        if ((await query(ROTATION_LOCK, webhookKey)).length === 0) throwUnknownWebhook()
         const [ultima] = await query(ULTIMA, webhookKey)
         const version = (ultima?.version ?? 0) + 1
         const cifrado = encryptSecret(secretos, { webhook: path.webhook, version }, secretBytes(secreto))

@@ -134,9 +134,9 @@ export class Settlement {
   }
 
   #finish(resultClass: ResultClass, parte: readonly AttemptResult[], startedAt: number): void {
-    const buenas = parte.filter(({ respuesta }) => respuesta.error === null).length
+    const successCount = parte.filter(({ respuesta }) => respuesta.error === null).length
     const ms = Math.round(this.#deps.timers.now() - startedAt)
-    this.#deps.log.info({ cola: 'webhook_avisos', intentos: parte.length, buenas, ms }, 'job')
+    this.#deps.log.info({ cola: 'webhook_avisos', intentos: parte.length, delivered: successCount, ms }, 'job')
     this.#settling -= parte.length
     this.#onSettled(parte, resultClass === this.#others)
   }

@@ -123,7 +123,7 @@ export interface WebhookScope {
  * @throws Problema 404
  */
 export async function requireWebhook({ query }: Pick<Db, 'query'>, ambito: WebhookScope, webhook: string, ahora: Date) {
-  return (await leerWebhook(query, ambito, webhook, ahora)) ?? desconocido()
+  return (await leerWebhook(query, ambito, webhook, ahora)) ?? throwUnknownWebhook()
 }
 
 /** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
@@ -133,7 +133,7 @@ export async function leerWebhook(query: Query, { comercioId, modo }: WebhookSco
 }
 
 /** Reports that the endpoint does not exist. @throws Problema 404 */
-export function desconocido(): never {
+export function throwUnknownWebhook(): never {
   throw new Problema('webhook_desconocido', 'No hay ningún webhook con ese identificador en el modo de esta llave.')
 }
 

@@ -1,5 +1,5 @@
 import type { Estado, Repartidor } from '../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS } from '../../generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
@@ -24,7 +24,7 @@ interface BulkAction {
   fields: (draw: Draw<Field>, couriers: readonly Repartidor[]) => Html
 }
 
-const ALL_STEPS = Object.keys(MAQUINA_DE_ESTADOS.transiciones).flatMap((estado) => [...stepsFrom(estado as Estado)])
+const ALL_STEPS = Object.keys(STATE_MACHINE.transiciones).flatMap((estado) => [...stepsFrom(estado as Estado)])
 
 /** Actions for several guides at once, by their names in {@link ACTIONS}. */
 const BULK: Readonly<Record<string, BulkAction>> = {

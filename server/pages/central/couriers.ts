@@ -2,7 +2,7 @@ import * as icons from '../../generated/contract/icons.ts'
 import type { GuiaDeOperacion, Reparto } from '../../generated/contract/types/index.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { button, choice, emptyState } from '../ui/components.ts'
+import { button, choiceRow, emptyState } from '../ui/components.ts'
 import { type AssignOptions, assignForm, assignTable, outcomeNotice } from './assign.ts'
 import type { MerchantNames } from './calls.ts'
 import { guideTable } from './list.ts'
@@ -25,7 +25,7 @@ ${
   couriers.length === 0
     ? emptyState(icons.Truck, html`<h2>No hay repartidores</h2>`, 'Se agregan en «Equipo», con sus códigos.')
     : couriers.map((courier) =>
-        choice({
+        choiceRow({
           icon: icons.Truck,
           text: courier.nombre,
           detail: dayOf(courier),

@@ -5,7 +5,7 @@ import { createLimit } from '../../api/limits/buckets.ts'
 import { type News, newsAfter, readNews, readSnapshots, type Snapshots, writeSnapshots } from '../../data/news.ts'
 import type { Deps } from '../../domain/deps.ts'
 import {
-  empresaLlave,
+  companyLlave,
   findPersonaSesiones,
   isOpen,
   personaIdentity,
@@ -77,7 +77,7 @@ function refuse(res: Response, status: number, wait?: number) {
 
 /** Reports whether a session may see the office's guides. */
 const mayWatch = (person: ReturnType<typeof personaIdentity>): boolean =>
-  !person.lacksSecondFactor && empresaLlave(person, 'ver') !== undefined
+  !person.lacksSecondFactor && companyLlave(person, 'ver') !== undefined
 
 /** Open streams of this process, and the read of new events that they share. It reads only while a stream is open. */
 class LiveStreams {

@@ -258,8 +258,10 @@ export const MERCHANT_ACTIONS: Actions<Shop, Field> = {
 }
 
 /** Reports whether a key is accepted at this time. */
-export const isLlaveActive = ({ vence_en, revocado_en }: Pick<Llave, 'vence_en' | 'revocado_en'>, now: Date): boolean =>
-  revocado_en === null && (vence_en === null || Date.parse(vence_en) > now.getTime())
+export const isLlaveAccepted = (
+  { vence_en, revocado_en }: Pick<Llave, 'vence_en' | 'revocado_en'>,
+  now: Date,
+): boolean => revocado_en === null && (vence_en === null || Date.parse(vence_en) > now.getTime())
 
 /** Key, and the time at which the page is made. */
 export interface TimedKey {
@@ -269,7 +271,11 @@ export interface TimedKey {
   now: Date
 }
 const keyPath = ({ id }: TimedKey) => ({ llave: id })
-const ofKey = { scope: 'administrar', path: keyPath, offered: (key: TimedKey) => isLlaveActive(key, key.now) } as const
+const ofKey = {
+  scope: 'administrar',
+  path: keyPath,
+  offered: (key: TimedKey) => isLlaveAccepted(key, key.now),
+} as const
 
 /** Actions that the office can take on a key of a merchant or an operator. */
 export const KEY_ACTIONS: Actions<TimedKey, 'solapamiento_horas'> = {

@@ -7,7 +7,7 @@ import { button, emptyState, facts, notice, table } from '../ui/components.ts'
 import { actionForms, drawIn, presenceLink, type Refused } from './forms.ts'
 import {
   COUNTRIES,
-  isLlaveActive,
+  isLlaveAccepted,
   KEY_ACTIONS,
   keyScopeWords,
   MERCHANT_ACTIONS,
@@ -138,7 +138,7 @@ ${said && notice(html`<p role="status">${said.text}</p>`, said.good ? 'bien' : '
   })
 }
 
-const FIRMAS = { obligatoria: 'firma obligatoria', opcional: 'firma opcional', no: 'sin firma' } as const
+const FIRMA_WORDS = { obligatoria: 'firma obligatoria', opcional: 'firma opcional', no: 'sin firma' } as const
 const DOCUMENT_WORDS = {
   obligatoria: 'documento obligatorio',
   opcional: 'documento opcional',
@@ -155,7 +155,7 @@ function settings({ pais, estricto, ritmos, evidencia, politica_de_intentos: pol
     ['Cada llave', `${ritmos.solicitudes} solicitudes y ${ritmos.guias} guías por segundo`],
     [
       'Pruebas',
-      `${fotos_minimas} ${fotos_minimas === 1 ? 'foto' : 'fotos'}, ${FIRMAS[firma]}, ${DOCUMENT_WORDS[documento]}`,
+      `${fotos_minimas} ${fotos_minimas === 1 ? 'foto' : 'fotos'}, ${FIRMA_WORDS[firma]}, ${DOCUMENT_WORDS[documento]}`,
     ],
     [
       'Tras un intento',
@@ -199,7 +199,7 @@ export function keyList<K extends Pick<Llave, 'id' | 'vence_en' | 'revocado_en' 
   const { root, scopes, clock, now } = office
   if (keys.rows.length === 0) return html`<p class="suave">No hay ninguna.</p>`
   const [alive = [], dead = []] = [true, false].map((valid) =>
-    keys.rows.filter((one) => isLlaveActive(one, now) === valid),
+    keys.rows.filter((one) => isLlaveAccepted(one, now) === valid),
   )
   const item = (one: K) => {
     const { id, vence_en, revocado_en, usado_en, redes } = one
@@ -208,7 +208,7 @@ export function keyList<K extends Pick<Llave, 'id' | 'vence_en' | 'revocado_en' 
         ? `Revocada el ${clock.formatShort(revocado_en)}`
         : vence_en === null
           ? 'No vence'
-          : `${isLlaveActive(one, now) ? 'Vence' : 'Venció'} el ${clock.formatShort(vence_en)}`
+          : `${isLlaveAccepted(one, now) ? 'Vence' : 'Venció'} el ${clock.formatShort(vence_en)}`
     const used = usado_en === null ? 'sin usar' : `usada el ${clock.formatShort(usado_en)}`
     return html`<li><b class="codigo">${id}</b><p>${detail(one)}</p><p class="suave">${until} · ${used}${redes.length > 0 && html` · desde ${redes.join(', ')}`}</p>${actionForms(KEY_ACTIONS, { thing: { id, vence_en, revocado_en, now }, which: id, scopes, key, refused, root, here })}</li>`
   }

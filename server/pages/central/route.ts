@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Express, Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
-import { empresaTimeZone } from '../../domain/catalogo/timeZone.ts'
+import { companyTimeZone } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { isFinalState } from '../../domain/estados/estados.ts'
 import type { GuiaDeOperacionConEventos } from '../../generated/contract/types/index.ts'
@@ -14,7 +14,7 @@ import { FOREIGN_FORM, FORM_REFERRER } from '../form.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Page, type PageRequest, type Sheet, servePage, waitSheet } from '../page.ts'
+import { type PageRequest, type RenderedPage, type Sheet, servePage, waitSheet } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { signInSheet } from '../signIn/session.ts'
 import { ACTIONS, FIELD_OF, FIELDS } from './actions.ts'
@@ -54,9 +54,9 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
   const head = ownHead(new Html(style))
   const limite = createLimit(REQUESTS_PER_MINUTE)
   const live = serveLive(app, deps)
-  const common = { program: new Html(program), clock: createClock(empresaTimeZone(settings.timeZone)) }
+  const common = { program: new Html(program), clock: createClock(companyTimeZone(settings.timeZone)) }
   const permits = (images: string) =>
-    front.permisos({
+    front.policyHeaders({
       'style-src': byDigest(style),
       'script-src': byDigest(program),
       'connect-src': "'self'",
@@ -77,7 +77,7 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
     if (pageRequest.reading && LIVE_PLACES.includes(place)) office.cursor = await live.cursor()
     return answer(pageRequest, office)
   }
-  const pagina: Page = {
+  const pagina: RenderedPage = {
     methods: ['POST'],
     cabeceras: { ...permits(''), ...FORM_REFERRER },
     head: () => head,

@@ -3,7 +3,7 @@ import * as icons from '../../generated/contract/icons.ts'
 import type { LlaveDeOperador, Operador, Repartidor } from '../../generated/contract/types/index.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { choice, emptyState, facts, notice } from '../ui/components.ts'
+import { choiceRow, emptyState, facts, notice } from '../ui/components.ts'
 import { actionForms, type Refused } from './forms.ts'
 import { keyList, LEFT_OFF, type Rows } from './merchants.ts'
 import { following, type Office, officePage } from './shell.ts'
@@ -18,7 +18,7 @@ import {
 } from './teamActions.ts'
 
 /** Parts of a page that depend on the form that was just sent. */
-export interface Outcome {
+export interface FormOutcome {
   key: string
   refused?: Refused | undefined
   /** Sentence about the action that was just taken. */
@@ -30,7 +30,7 @@ export interface Outcome {
 const NAMES = new Intl.ListFormat('es', { type: 'disjunction' })
 
 /** Draws the notices at the top of a page. */
-function told(root: string, { done, deciders }: Outcome): Html | false {
+function told(root: string, { done, deciders }: FormOutcome): Html | false {
   if (deciders !== undefined)
     return notice(
       html`<p role="status">Queda por aprobar: no cambia nada hasta que lo decida ${deciders.length === 0 ? 'otra persona que administra' : NAMES.format(deciders)}, en «Por aprobar» de su cuenta. Vale 72 horas, y puede retirarlo en <a href="${root}cuenta">la suya</a>.</p>`,
@@ -38,7 +38,7 @@ function told(root: string, { done, deciders }: Outcome): Html | false {
   return done !== undefined && notice(html`<p role="status">${done}</p>`, 'bien')
 }
 
-interface TeamOptions extends Outcome {
+interface TeamOptions extends FormOutcome {
   office: Office
   colleagues: Rows<Colleague>
   /** Number of requests that wait for approval. */
@@ -56,7 +56,7 @@ export function teamPage(options: TeamOptions): PageContent {
     cuerpo: html`<h1 tabindex="-1">Equipo</h1>
 ${told(root, options)}${pending > 0 && notice(html`<p><a href="${root}cuenta">${pending === 1 ? 'Hay una cosa por aprobar' : `Hay ${pending} cosas por aprobar`}</a>, en su cuenta.</p>`)}<p class="enlaces"><a href="${root}${here}/sistemas">Sistemas y sus llaves</a><a href="${root}${here}/repartidores">Repartidores y sus códigos</a><a href="${root}${here}/servicio">Servicio</a></p>
 ${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en }) =>
-  choice({
+  choiceRow({
     icon: icons.Building2,
     text: nombre,
     detail: `Puede ${permissionNames(membership.alcances)} · ${segundo_factor ? 'con segundo factor' : 'sin segundo factor'} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}`,
@@ -66,7 +66,7 @@ ${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en
   })
 }
 
-interface ColleagueOptions extends Outcome {
+interface ColleagueOptions extends FormOutcome {
   office: Office
   colleague: Colleague
 }
@@ -101,7 +101,7 @@ ${actionForms(COLLEAGUE_ACTIONS, { thing: colleague, scopes, key, refused, root,
   })
 }
 
-interface SystemsOptions extends Outcome {
+interface SystemsOptions extends FormOutcome {
   office: Office
   systems: readonly Operador[]
   next: string | null
@@ -119,7 +119,7 @@ export function systemsPage(options: SystemsOptions): PageContent {
 <h1 tabindex="-1">Sistemas y sus llaves</h1>
 ${told(root, options)}${systems.length === 0 && emptyState(icons.CodeXml, html`<h2>No hay ninguno</h2>`, 'Un sistema usa la API de operaciones con su llave.')}${systems.map(
   ({ operador, nombre, revocado_en, creado_en }) =>
-    choice({
+    choiceRow({
       icon: icons.CodeXml,
       text: nombre,
       detail:
@@ -132,7 +132,7 @@ ${told(root, options)}${systems.length === 0 && emptyState(icons.CodeXml, html`<
   })
 }
 
-interface SystemOptions extends Outcome {
+interface SystemOptions extends FormOutcome {
   office: Office
   system: Operador
   keys: Rows<LlaveDeOperador>
@@ -159,7 +159,7 @@ ${told(root, options)}<section class="tarjeta" aria-labelledby="llaves"><h2 id="
   })
 }
 
-interface CouriersOptions extends Outcome {
+interface CouriersOptions extends FormOutcome {
   office: Office
   couriers: readonly Repartidor[]
   next: string | null

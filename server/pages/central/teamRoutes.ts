@@ -12,7 +12,7 @@ import { secretOf } from './merchantRoutes.ts'
 import { type Rows, secretPage } from './merchants.ts'
 import { showService } from './service.ts'
 import { notThere, type Office } from './shell.ts'
-import { colleaguePage, courierAccessPage, type Outcome, systemPage, systemsPage, teamPage } from './team.ts'
+import { colleaguePage, courierAccessPage, type FormOutcome, systemPage, systemsPage, teamPage } from './team.ts'
 import {
   COLLEAGUE_ACTIONS,
   COURIER_ACTIONS,
@@ -67,7 +67,7 @@ interface PageOptions {
   /** Takes the action that a form asks for; undefined if the page has no such action. */
   act(values: Form): Promise<{ name: string; answer: Done | Problema } | undefined>
   /** Returns the page, with rows that are read anew. */
-  page(outcome: Outcome): Promise<PageContent>
+  page(outcome: FormOutcome): Promise<PageContent>
   /** Person that the page is about. */
   about?: string
   /** Path to which the browser is redirected after an action, if not to the page itself. */

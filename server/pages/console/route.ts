@@ -22,7 +22,7 @@ export function serveConsole(app: Express, front: Front, today: () => string) {
   // The Content-Security-Policy allows only files and requests of this service, so a key typed into the page cannot be
   // sent elsewhere.
   const allowedSources = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
-  const cabeceras = { ...PRIVATE_HEADERS, ...front.permisos(allowedSources) }
+  const cabeceras = { ...PRIVATE_HEADERS, ...front.policyHeaders(allowedSources) }
   serveAssets(
     app,
     new Map<string, Asset>([

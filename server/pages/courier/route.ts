@@ -51,13 +51,13 @@ export function serveRepartidor(app: Express, front: Front, pruebaRetentionDays:
   const { brand } = front
   const ownIcons = brand.icons ?? undefined
   const assets = readAssets('pages/courier/', 'repartidor/recursos/', ARCHIVOS, ownIcons, PROGRAM_FILES)
-  const cabeceras = { ...PRIVATE_HEADERS, ...front.permisos(ALLOWED_SOURCES, ['camera', 'geolocation']) }
+  const cabeceras = { ...PRIVATE_HEADERS, ...front.policyHeaders(ALLOWED_SOURCES, ['camera', 'geolocation']) }
   // Manifest and service worker are one path segment below the page.
   const toInnerPath = (archivo: (typeof ARCHIVOS)[number]) => assets.path(archivo).replace('repartidor/', '')
   const contenido = repartidorPage({
-    lector: assets.path('lector.js'),
+    readerPath: assets.path('lector.js'),
     wasm: assets.path('lector.wasm'),
-    privacidad: pruebaPrivacy(pruebaRetentionDays),
+    privacyNotice: pruebaPrivacy(pruebaRetentionDays),
     central: brand.telefono,
   })
   const html = frame(contenido, { front, head: repartidorHead(assets.path), root: '', home: 'repartidor' })
@@ -65,13 +65,13 @@ export function serveRepartidor(app: Express, front: Front, pruebaRetentionDays:
   const shell = {
     // Every change of the page changes the version in this script. Browsers detect a new version by a changed script.
     version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
-    ahora: [
+    first: [
       ...[...PROGRAM_FILES, 'estilo.css' as const].map(toInnerPath),
       ...(front.logoPath ? [`../${front.logoPath}`] : []),
     ],
-    luego: (['lector.js', 'lector.wasm'] as const).map(toInnerPath),
+    later: (['lector.js', 'lector.wasm'] as const).map(toInnerPath),
   }
-  const serviceWorker = `const CASCO=${JSON.stringify(shell)};\n${codigo}`
+  const serviceWorker = `const SHELL=${JSON.stringify(shell)};\n${codigo}`
   const icons = {
     '192': toInnerPath('icono-192.png'),
     '512': toInnerPath('icono-512.png'),

@@ -3,7 +3,9 @@ import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
 /** Values that the page's program reads from the page. */
-type RepartidorPageData = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { central: Brand['telefono'] }
+type RepartidorPageData = Readonly<Record<'readerPath' | 'wasm' | 'privacyNotice', string>> & {
+  central: Brand['telefono']
+}
 
 /**
  * Returns the courier's page before its program runs. The page is the same for every client, so the service worker may
@@ -11,7 +13,7 @@ type RepartidorPageData = Readonly<Record<'lector' | 'wasm' | 'privacidad', stri
  */
 export const repartidorPage = (datos: RepartidorPageData): PageContent => ({
   titulo: 'Reparto',
-  cuerpo: html`<div id="app" class="con-barra" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
+  cuerpo: html`<div id="app" class="con-barra" data-lector="${datos.readerPath}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacyNotice}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
 <h1>Reparto</h1>
 <p>Abriendo…</p>
 <noscript><p>Esta página necesita JavaScript para funcionar. Actívelo en los ajustes del navegador.</p></noscript>

@@ -81,7 +81,7 @@ const pointOfForm = ({ lat, lng }: AnswerForm) =>
 
 function placeOf(form: AnswerForm): ProposedPlace {
   const { enlace, referencia, seguro } = form
-  const common = { cambiar: true, seguro: seguro === '1', ...(referencia && { referencia }) }
+  const common = { cambiar: true, acceptsDistance: seguro === '1', ...(referencia && { referencia }) }
   const point = pointOfForm(form)
   if (point && !('mensaje' in point)) return { ...common, method: 'mapa', ...point }
   return enlace === ''

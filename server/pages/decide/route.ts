@@ -90,8 +90,8 @@ export function serveDecision(app: Express, { front, decisiones, tiles, retentio
 function policy(front: Front, tiles: Tiles | null, style: string, program: string) {
   const commonSources = { 'form-action': "'self'" }
   const origen = tileOrigin(tiles)
-  if (!origen) return front.permisos({ ...commonSources, 'style-src': byDigest(style) })
-  return front.permisos({
+  if (!origen) return front.policyHeaders({ ...commonSources, 'style-src': byDigest(style) })
+  return front.policyHeaders({
     ...commonSources,
     'style-src': `'self' ${byDigest(style)}`,
     'script-src': `'self' ${byDigest(program)}`,

@@ -12,7 +12,7 @@ import {
   declaredAddress,
   destinoArea,
   firstName,
-  paquete,
+  parcelSummary,
   withFullStop,
 } from '../location/parts.ts'
 import { ARROWS, type MapData, renderMap } from '../location/tiles.ts'
@@ -42,7 +42,7 @@ export function questionPage(datos: DecisionData, draft: Draft, map: DecisionMap
   const { fallas, eleccion } = draft
   const { dias } = datos
   const cuerpo = html`${eleccion && fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
-${paquete(datos)}
+${parcelSummary(datos)}
 <h1 tabindex="-1">${QUESTION}</h1>
 <p>${greeting(datos)}Fuimos a entregárselo y no se pudo${reasonPhrase(datos)}.</p>
 ${declaredAddress(datos)}
@@ -212,7 +212,7 @@ const hiddenInputs = (values: Partial<AnswerForm>) =>
  */
 export const refusalPage = (datos: DecisionData, token: string): PageContent => ({
   titulo: '¿Seguro que no lo quiere?',
-  cuerpo: html`${paquete(datos)}
+  cuerpo: html`${parcelSummary(datos)}
 <h1 tabindex="-1">¿Seguro que no lo quiere?</h1>
 <p>El paquete vuelve a la tienda. Después ya no se puede cambiar aquí.</p>
 <form method="post">
@@ -231,7 +231,7 @@ export function farPlacePage(datos: DecisionData, values: Partial<AnswerForm>, d
   const km = distanceKm.toLocaleString('es-GT')
   return {
     titulo: '¿Seguro que es ahí?',
-    cuerpo: html`${paquete(datos)}
+    cuerpo: html`${parcelSummary(datos)}
 <h1 tabindex="-1">¿Seguro que es ahí?</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post">
@@ -268,7 +268,7 @@ export function decidedPage(datos: DecisionData, root: string, isLate: boolean):
   const nextStep = accion === 'devolver' ? 'El paquete vuelve a la tienda' : requested
   return {
     titulo,
-    cuerpo: html`${paquete({ ...datos, contenido: null })}
+    cuerpo: html`${parcelSummary({ ...datos, contenido: null })}
 <h1 tabindex="-1">${titulo}</h1>
 ${facts([
   ['Qué sigue', nextStep],

@@ -46,13 +46,13 @@ export function serveDocumentation(app: Express, front: Front, publicUrl: string
       ['/openapi.json', publicAsset('openapi.json', 'application/json')],
       ['/openapi.yaml', publicAsset('openapi.yaml', 'application/yaml')],
       ['/coleccion.json', publicAsset('coleccion.json', 'application/json')],
-      ...paquetes(),
+      ...readPackages(),
     ]),
   )
 }
 
 /** Returns the packed SDK and the package for assistants, each with its digest, which `Repr-Digest` (RFC 9530) also names. */
-function paquetes() {
+function readPackages() {
   return listGenerated('sdk/').map((archivo) => {
     const bytes = readGenerated(`sdk/${archivo}`)
     const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`

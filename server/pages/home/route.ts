@@ -22,7 +22,7 @@ export function serveHome(app: Express, front: Front) {
     '/',
     {
       cabeceras: {
-        ...front.permisos({
+        ...front.policyHeaders({
           'style-src': byDigest(style),
           'script-src': byDigest(program),
           'form-action': "'self'",

@@ -43,7 +43,7 @@ export function createUnknownPage(front: Front, publicUrl: string, operaciones: 
   const unknown = { status: 404, cuerpo: bodyFor(nothingPage) }
   const invalidLink = { status: 403, cuerpo: bodyFor(invalidLinkPage) }
   const { origin } = new URL(publicUrl)
-  const politica = front.permisos({
+  const politica = front.policyHeaders({
     'style-src': byDigest(style),
     'form-action': `'self' ${origin}`,
     'img-src': origin,

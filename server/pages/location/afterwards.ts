@@ -3,7 +3,7 @@ import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { facts, field } from '../ui/components.ts'
 import type { FormValues } from './form.ts'
-import { destinoArea, firstName, hiddenFields, paquete, withFullStop } from './parts.ts'
+import { destinoArea, firstName, hiddenFields, parcelSummary, withFullStop } from './parts.ts'
 import { formatMetres, IMPRECISE_ABOVE_M } from './precision.ts'
 
 /**
@@ -16,7 +16,7 @@ export function farUbicacionPage(datos: UbicacionRequestData, values: FormValues
   const campos = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const
   return {
     titulo,
-    cuerpo: html`${paquete(datos)}
+    cuerpo: html`${parcelSummary(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post" data-formulario>
@@ -36,7 +36,7 @@ export function replaceByWordsPage(datos: UbicacionRequestData, values: FormValu
   const titulo = '¿Quitamos el lugar del mapa?'
   return {
     titulo,
-    cuerpo: html`${paquete(datos)}
+    cuerpo: html`${parcelSummary(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
 <p>Usted ya nos señaló un lugar en el mapa. Con él, el repartidor llega directo. Si lo quita, solo tendrá sus palabras:</p>
 <blockquote>${values.referencia}</blockquote>
@@ -55,7 +55,7 @@ ${hiddenFields({ ...values, metodo: 'descripcion' }, ['metodo', 'referencia', 'c
  */
 export const readingLinkPage = (datos: UbicacionRequestData): PageContent => ({
   titulo: 'Leyendo su enlace',
-  cuerpo: html`${paquete(datos)}
+  cuerpo: html`${parcelSummary(datos)}
 <div class="gracias" data-recargar>
 <h1 tabindex="-1">Estamos leyendo su enlace</h1>
 <p role="status">Guardamos el enlace. Falta saber a qué punto del mapa lleva: tarda unos segundos.</p>
@@ -92,7 +92,7 @@ export function thanksPage(
   const titulo = isLate ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
   return {
     titulo: isLate ? titulo : 'Gracias',
-    cuerpo: html`${paquete(datos)}
+    cuerpo: html`${parcelSummary(datos)}
 <div class="gracias">${!isLate && CHECK_MARK}
 <h1 tabindex="-1">${titulo}</h1>
 <p>${precisionSentence(datos.confirmed, isLate)}</p>

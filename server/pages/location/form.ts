@@ -61,14 +61,14 @@ export function interpretUbicacionForm(form: UbicacionForm): { lugar?: ProposedP
   const fallas: FieldFault[] = []
   if (isReferenceTooLong(referencia)) fallas.push({ campo: 'referencia', mensaje: REFERENCE_TOO_LONG })
   const common = {
-    seguro: form.seguro === '1',
+    acceptsDistance: form.seguro === '1',
     cambiar: form.cambiar === '1',
     ...(referencia && { referencia }),
   }
   const resultWith = (lugar: ProposedPlace) => (fallas.length > 0 ? { fallas } : { lugar, fallas })
   if (metodo === 'descripcion' || form.accion === 'describir') {
     if (referencia.length < MIN_DESCRIPTION_LENGTH) fallas.push({ campo: 'referencia', mensaje: DESCRIPTION_TOO_SHORT })
-    return resultWith({ ...common, method: 'descripcion', ...(form.sin_punto === '1' && { sin_punto: true }) })
+    return resultWith({ ...common, method: 'descripcion', ...(form.sin_punto === '1' && { removesPoint: true }) })
   }
   if ((metodo === 'gps' || metodo === 'mapa') && (form.lat !== '' || form.lng !== '')) {
     const point = readPoint(form, metodo)

@@ -28,7 +28,11 @@ function shorten(texto: string): string {
 }
 
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
-export const paquete = ({ comercio, contenido, guia }: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
+export const parcelSummary = ({
+  comercio,
+  contenido,
+  guia,
+}: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
   html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${shorten(contenido.trim())}</strong>` : 'un paquete'}.</p>
 <p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p></div>`
 

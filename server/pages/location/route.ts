@@ -81,7 +81,7 @@ export function serveUbicacion(
  */
 function politica(front: Front, tiles: Tiles | null) {
   const origen = tileOrigin(tiles)
-  return front.permisos(
+  return front.policyHeaders(
     {
       'script-src': "'self'",
       'style-src': "'self'",

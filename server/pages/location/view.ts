@@ -4,7 +4,14 @@ import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { faultSummary, icon } from '../ui/components.ts'
 import type { FieldFault, FormValues } from './form.ts'
-import { aroundMunicipality, declaredAddress, firstName, hiddenFields, paquete, UBICACION_QUESTION } from './parts.ts'
+import {
+  aroundMunicipality,
+  declaredAddress,
+  firstName,
+  hiddenFields,
+  parcelSummary,
+  UBICACION_QUESTION,
+} from './parts.ts'
 import { ARROWS, type MapData, renderMap } from './tiles.ts'
 
 /**
@@ -34,7 +41,7 @@ export function ubicacionFormPage(
   { values, fallas, placeMap, nuevo }: FormPageOptions,
 ): PageContent {
   const cuerpo = html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [campo, mensaje]))}
-${paquete(datos)}
+${parcelSummary(datos)}
 <form method="post" novalidate data-formulario${nuevo && html` data-nuevo`}${aroundMunicipality(datos)}>
 ${hiddenFields(values, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
 <div id="lugar" tabindex="-1">

@@ -6,19 +6,19 @@ import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
 import { type CorreoRow, leerCorreo } from '../../domain/correos/correo.ts'
 import { composeLetter } from '../../domain/correos/templates.ts'
 import type { Deps } from '../../domain/deps.ts'
-import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
+import type { MensajeRow } from '../../domain/mensajeria/mensaje.ts'
 import { tokenDe } from '../../domain/ubicacion/ubicacion.ts'
 import { Problema } from '../../platform/errors.ts'
 import { readGenerated } from '../assets.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Page, servePage } from '../page.ts'
+import { type RenderedPage, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { BUZON_FAILED, buzonPage, type Correo, type Mensaje } from './view.ts'
 
 /** Row of a message, with what the page shows of its guide. */
-type BuzonRow = FilaMensaje & Omit<Mensaje, 'token' | 'zona'> & { departamento: string }
+type BuzonRow = MensajeRow & Omit<Mensaje, 'token' | 'zona'> & { departamento: string }
 
 /**
  * Newest 100 messages to recipients of test guides, of all merchants. The mailbox never shows messages of live guides.
@@ -57,7 +57,7 @@ export function serveBuzon(
   const head = ownHead(new Html(style))
   const limite = createLimit(READS_PER_MINUTE)
   const pagina = {
-    cabeceras: front.permisos({ 'style-src': byDigest(style) }),
+    cabeceras: front.policyHeaders({ 'style-src': byDigest(style) }),
     head: () => head,
     front,
     failure: BUZON_FAILED,
@@ -70,14 +70,14 @@ export function serveBuzon(
         token: tokenDe(secretos, row.id, row.kid)?.token,
       }))
       const correos = (await db.query(CORREOS)).flatMap((row): Correo[] => {
-        const leido = leerCorreo(secretos, row)
-        if (!leido) return []
-        const carta = composeLetter(row.tipo, leido.datos, front.brand.nombre)
-        return [{ ...carta, to: leido.para, sale: row.estado === 'enviado' }]
+        const opened = leerCorreo(secretos, row)
+        if (!opened) return []
+        const carta = composeLetter(row.tipo, opened.datos, front.brand.nombre)
+        return [{ ...carta, to: opened.to, sale: row.estado === 'enviado' }]
       })
       return { status: 200, ...buzonPage(front.brand.nombre, { mensajes, correos }, root) }
     },
-  } satisfies Page
+  } satisfies RenderedPage
   servePage(app, '/buzon', pagina, (rest) => rest !== '')
 }
 

@@ -1,4 +1,4 @@
-import { type FilaMensaje, mensajeTextOf } from '../../domain/mensajeria/mensaje.ts'
+import { type MensajeRow, mensajeTextOf } from '../../domain/mensajeria/mensaje.ts'
 import type { EstadoDeUbicacion } from '../../generated/contract/types/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import type { Letter } from '../../platform/mail/letter.ts'
@@ -8,7 +8,7 @@ import type { PageContent } from '../frame.ts'
 import { html } from '../html.ts'
 
 /** A message as the mailbox shows it. */
-export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado' | 'tipo' | 'creado_en' | 'vence_en'> {
+export interface Mensaje extends Pick<MensajeRow, 'telefono' | 'guia' | 'estado' | 'tipo' | 'creado_en' | 'vence_en'> {
   comercio: string
   municipio: string
   /** IANA time zone of the guide's destination. */

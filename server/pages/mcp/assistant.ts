@@ -12,7 +12,7 @@ export interface Chapter {
 }
 
 /** Successful answer of an operation (status and body), or the problem with which it refuses. */
-export interface Outcome {
+export interface OperationOutcome {
   status: number
   body: unknown
 }
@@ -23,7 +23,7 @@ export interface Session {
   /** True if the connection asked for tools that write. */
   canWrite: boolean
   /** Calls an operation with the caller's key. Never rejects. */
-  call(id: OperationId, parts: () => CallParts<OperationId>): Promise<Outcome>
+  call(id: OperationId, parts: () => CallParts<OperationId>): Promise<OperationOutcome>
 }
 
 /**
@@ -53,7 +53,7 @@ const escapeUnits = (text: string) =>
   [...Array(text.length).keys()].map((i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
 
 /** Returns an operation's answer as a tool's result, marked as data. */
-export function resultOf({ status, body }: Outcome): CallToolResult {
+export function resultOf({ status, body }: OperationOutcome): CallToolResult {
   const json = JSON.stringify({ estado_http: status, ...(body === undefined ? {} : { datos: body }) })
   const texts = [DATA_MARK, json.replace(ESCAPED, escapeUnits)]
   return { content: texts.map((text) => ({ type: 'text', text })), ...(status >= 400 ? { isError: true } : {}) }
@@ -63,7 +63,7 @@ const definitionOf = ({
   nombre,
   titulo,
   descripcion,
-  escribe,
+  isWrite,
   isRepeatable,
   input,
 }: Tool): ListToolsResult['tools'][number] => ({
@@ -73,9 +73,9 @@ const definitionOf = ({
   inputSchema: input as ListToolsResult['tools'][number]['inputSchema'],
   annotations: {
     title: titulo,
-    readOnlyHint: !escribe,
-    destructiveHint: escribe && !nombre.startsWith('crear'),
-    idempotentHint: !escribe || isRepeatable,
+    readOnlyHint: !isWrite,
+    destructiveHint: isWrite && !nombre.startsWith('crear'),
+    idempotentHint: !isWrite || isRepeatable,
     openWorldHint: false,
   },
 })
@@ -106,7 +106,7 @@ export function createAssistant(
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = tools.find(({ nombre }) => nombre === params.name)
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No hay ninguna herramienta con ese nombre.')
-    if (tool.escribe && !canWrite) return { content: [{ type: 'text', text: READ_ONLY }], isError: true }
+    if (tool.isWrite && !canWrite) return { content: [{ type: 'text', text: READ_ONLY }], isError: true }
     return resultOf(await call(tool.nombre, () => partsOf(tool, params.arguments ?? {})))
   })
   server.setRequestHandler('resources/list', () => ({

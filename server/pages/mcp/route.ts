@@ -4,7 +4,7 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import { requireKey } from '../../api/http/authenticate.ts'
 import { type BodyRules, checkContentType, readBody } from '../../api/http/body.ts'
 import { methodNotAllowed } from '../../api/http/problems.ts'
-import { empresaDay } from '../../domain/asignaciones/asignacion.ts'
+import { companyDay } from '../../domain/asignaciones/asignacion.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { Cuenta } from '../../generated/contract/types/index.ts'
 import { Problema, translateError, unavailable, uniformProblem } from '../../platform/errors.ts'
@@ -12,7 +12,7 @@ import { withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { listGenerated, readGenerated } from '../assets.ts'
 import { withAddress } from '../docs/address.ts'
 import { oncePerDay, PRIVATE_HEADERS } from '../response.ts'
-import { type Chapter, createAssistant, type Offer, type Outcome, type Session } from './assistant.ts'
+import { type Chapter, createAssistant, type Offer, type OperationOutcome, type Session } from './assistant.ts'
 
 const MCP_PATH = '/mcp'
 const TEXTS_FOLDER = 'documentation/textos/'
@@ -76,7 +76,7 @@ async function createAnswer(deps: AssistantDeps, call: CallOperation): Promise<A
   const { settings, log } = deps
   const library = await import('@modelcontextprotocol/server')
   const offer = oncePerDay(
-    () => empresaDay(deps),
+    () => companyDay(deps),
     (day) => readOffer(settings.publicUrl, day),
   )
   const { fetch } = library.createMcpHandler(
@@ -110,7 +110,7 @@ const IGNORED = new Set(['connection', 'content-length', 'transfer-encoding', 'a
 /** Returns the session of one request: the caller's account, and the function that calls operations in its name. */
 function sessionOf(req: Request, cuenta: Cuenta, { settings, log }: AssistantDeps, call: CallOperation): Session {
   const { id } = req.solicitud
-  const answerOf = async (operacion: OperationId, parts: () => CallParts<OperationId>): Promise<Outcome> => {
+  const answerOf = async (operacion: OperationId, parts: () => CallParts<OperationId>): Promise<OperationOutcome> => {
     try {
       const { status, body } = await call(req, operacion, parts())
       return { status, body }

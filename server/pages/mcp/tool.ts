@@ -11,11 +11,11 @@ export interface Tool {
   /** Scopes that the key needs. */
   alcances: readonly string[]
   /** True if the operation changes data. */
-  escribe: boolean
+  isWrite: boolean
   /** True if calling the operation again has no further effect. */
   isRepeatable: boolean
   /** True if the operation accepts only test keys. */
-  soloPruebas: boolean
+  isTestOnly: boolean
   /** Name of the argument whose value the argument `confirmar` must repeat. */
   confirma?: string
   /**
@@ -37,8 +37,8 @@ export const isOffered = (
   { alcances, modo }: Pick<Cuenta, 'alcances' | 'modo'>,
   canWrite: boolean,
 ): boolean =>
-  (canWrite || !tool.escribe) &&
-  (modo === 'test' || !tool.soloPruebas) &&
+  (canWrite || !tool.isWrite) &&
+  (modo === 'test' || !tool.isTestOnly) &&
   tool.alcances.every((alcance) => (alcances as readonly string[]).includes(alcance))
 
 /**

@@ -1,11 +1,11 @@
 import { isPresent } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
 import { presentAprobacion, readPendingAprobaciones } from '../../domain/aprobaciones/aprobacion.ts'
-import { type AprobacionDeps, decideAprobacion, needsOtherDecider } from '../../domain/aprobaciones/decidir.ts'
+import { type AprobacionDecisionDeps, decideAprobacion, needsOtherDecider } from '../../domain/aprobaciones/decidir.ts'
 import { withdrawAprobacion } from '../../domain/aprobaciones/retirar.ts'
 import type { Actor } from '../../domain/bitacora/bitacora.ts'
 import { describeRequest } from '../../domain/equipo/approvable.ts'
-import { empresaLlave } from '../../domain/equipo/sesion.ts'
+import { companyLlave } from '../../domain/equipo/sesion.ts'
 import type { Aprobacion, LlavePorAprobar } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { type Clock, createClock } from '../../platform/time/clock.ts'
@@ -20,7 +20,7 @@ type Person = Identities['sesionDePersona']
 /** Maximum characters of the reason of a refusal, as in the contract. */
 const MAX_REASON = 300
 /** Reports whether the session's membership lets a person decide approvals. */
-const administers = (person: Person) => empresaLlave(person, 'administrar') !== undefined
+const administers = (person: Person) => companyLlave(person, 'administrar') !== undefined
 
 interface CardOptions {
   root: string
@@ -60,7 +60,7 @@ ${accountForm(root, 'rechazar', code, html`${razon}${submitButton('Rechazar', 'p
 
 /** Draws the section of the account's page with the open approvals; undefined if none waits for this person. */
 export async function approvalsPart(
-  deps: AprobacionDeps,
+  deps: AprobacionDecisionDeps,
   identity: Person,
   { root, zona }: { root: string; zona: string },
 ): Promise<Html | undefined> {
@@ -90,7 +90,7 @@ ${!isRecent && html`<p>Para decidir, <a href="${root}cuenta/presencia">confirme 
 
 /** Takes the action of a form about an approval; undefined if the form is about something else. */
 export async function decideByForm(
-  deps: AprobacionDeps,
+  deps: AprobacionDecisionDeps,
   quien: Actor & { identity: Person },
   { accion, cual: code, razon }: Readonly<Record<'accion' | 'cual' | 'razon', string>>,
   root: string,

@@ -13,7 +13,7 @@ import { button, notice } from '../ui/components.ts'
 import { signInQuery } from './session.ts'
 import {
   accountForm,
-  type Faults,
+  type FormFaults,
   input,
   type PasskeyOptions,
   passkeyButton,
@@ -26,7 +26,7 @@ const NUMBERS = html`inputmode="numeric"`
 const LETTERS = html`autocapitalize="characters"`
 
 /** Draws the field for a code of the app or a recovery code. */
-const factorField = (label: string, faults: Faults, keys: Html): Html =>
+const factorField = (label: string, faults: FormFaults, keys: Html): Html =>
   input({
     id: 'codigo',
     label,
@@ -56,7 +56,11 @@ interface FactorForm {
 }
 
 /** Draws the form for a code of the app or a recovery code; false if the person has neither. */
-export const typedFactor = (formas: Ways, faults: Faults, { action, hidden, send, note }: FactorForm): Html | false => {
+export const typedFactor = (
+  formas: Ways,
+  faults: FormFaults,
+  { action, hidden, send, note }: FactorForm,
+): Html | false => {
   const typed = formas.filter((forma) => forma !== 'passkey').map((forma) => LABELS[forma])
   return (
     typed.length > 0 &&
@@ -76,7 +80,7 @@ export const secondFactorPage = (
     formas,
     faults = {},
     passkeys,
-  }: { returnTo: string; formas: Ways; faults?: Faults; passkeys: PasskeyOptions | undefined },
+  }: { returnTo: string; formas: Ways; faults?: FormFaults; passkeys: PasskeyOptions | undefined },
 ): PageContent => {
   const own = formas.includes('passkey') ? passkeys : undefined
   return {
@@ -94,7 +98,7 @@ interface LimitedOptions {
   root: string
   sesion: SesionDePersona
   /** Reason why the session may add none; undefined if it may. */
-  reason: 'tiene' | 'correo' | undefined
+  reason: 'hasFactor' | 'correo' | undefined
   passkeys: PasskeyOptions | undefined
 }
 
@@ -118,7 +122,7 @@ ${accountForm(root, 'salir', '', submitButton('Salir', 'callado'))}`,
 
 /** Sentence for a session that may not add a second factor. */
 const NOT_HERE = {
-  tiene: 'su cuenta tiene un segundo factor y esta sesión se abrió sin él. Salga y entre otra vez con él.',
+  hasFactor: 'su cuenta tiene un segundo factor y esta sesión se abrió sin él. Salga y entre otra vez con él.',
   correo:
     'para trabajar en la empresa no basta su correo, y para agregar un segundo factor tampoco. Pida a quien administra que le invite otra vez: le llega un enlace, y le da un código en persona o por teléfono.',
 } as const
@@ -137,7 +141,7 @@ const firstCodesForm = (root: string): Html =>
  */
 export const appPage = (
   root: string,
-  { registro, qr, faults = {} }: { registro?: RegistroDeTotp; qr?: Html | undefined; faults?: Faults },
+  { registro, qr, faults = {} }: { registro?: RegistroDeTotp; qr?: Html | undefined; faults?: FormFaults },
 ): PageContent => ({
   titulo: 'Su app de códigos',
   cuerpo: html`<h1 tabindex="-1">Su app de códigos</h1>

@@ -12,11 +12,11 @@ import { Problema } from '../../platform/errors.ts'
 import { readForm } from '../form.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { html } from '../html.ts'
-import type { Page, Sheet } from '../page.ts'
+import type { RenderedPage, Sheet } from '../page.ts'
 import { button } from '../ui/components.ts'
 import { typedFactor } from './factorsView.ts'
 import { returnPath, type SessionDeps, sessionOf, signInSheet } from './session.ts'
-import { codeField, type Faults, mailboxNotice, type PasskeyOptions, passkeyButton, summary } from './view.ts'
+import { codeField, type FormFaults, mailboxNotice, type PasskeyOptions, passkeyButton, summary } from './view.ts'
 
 /** Path of the page on which a person proves to be present. */
 const PATH = 'cuenta/presencia'
@@ -49,7 +49,7 @@ ${passkeys && passkeyButton(root, passkeys.dominio, 'probar', { returnTo })}
 
 const codePage = (
   { root, returnTo, correo }: ViewOptions,
-  { buzon, faults = {} }: { buzon: boolean; faults?: Faults },
+  { buzon, faults = {} }: { buzon: boolean; faults?: FormFaults },
 ): PageContent => ({
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
@@ -68,7 +68,7 @@ ${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: h
  */
 const factorPage = (
   { root, returnTo, factors }: ViewOptions,
-  { passkeys, faults = {} }: { passkeys: PasskeyOptions | undefined; faults?: Faults },
+  { passkeys, faults = {} }: { passkeys: PasskeyOptions | undefined; faults?: FormFaults },
 ): PageContent => {
   const formas = factorFormsOf(factors)
   const own = formas.includes('passkey') ? passkeys : undefined
@@ -103,7 +103,7 @@ type PresenceDeps = Pick<
  * Creates the handlers of `/cuenta/presencia`, which works without JavaScript. Redirects to `/entrar` without a
  * session.
  */
-export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | undefined): Page['handle'] {
+export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | undefined): RenderedPage['handle'] {
   const { db, browser, settings, clock } = deps
   const buzon = settings.buzon && settings.lacksMail
 

@@ -1,7 +1,7 @@
 import type { Express, Request } from 'express'
 import { isPresent } from '../../api/http/authenticate.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
-import { empresaTimeZone } from '../../domain/catalogo/timeZone.ts'
+import { companyTimeZone } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { acceptInvitacion, leerInvitacion } from '../../domain/equipo/aceptar.ts'
 import { enterWithCode } from '../../domain/equipo/entrar.ts'
@@ -22,7 +22,7 @@ import { FOREIGN_FORM, FORM_REFERRER, FormError, readForm } from '../form.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Page, type PageRequest, type Sheet, servePage, waitSheet } from '../page.ts'
+import { type PageRequest, type RenderedPage, type Sheet, servePage, waitSheet } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { approvalsPart, decideByForm } from './approvals.ts'
 import { changeFactors, changesFactors } from './factors.ts'
@@ -36,7 +36,7 @@ import {
   attemptOver,
   backPage,
   codePage,
-  type Faults,
+  type FormFaults,
   INVALID_INVITATION,
   invitationPage,
   type PasskeyOptions,
@@ -68,10 +68,10 @@ export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
   const segundoFactor = createSecondFactor(deps, passkeys)
   const invitacion = createInvitation(deps, front)
   const cuenta = createAccount(deps, front, passkeys)
-  const pagina = (handle: Page['handle']): Page => ({
+  const pagina = (handle: RenderedPage['handle']): RenderedPage => ({
     methods: ['POST'],
     cabeceras: {
-      ...front.permisos({
+      ...front.policyHeaders({
         'style-src': byDigest(style),
         'script-src': byDigest(program),
         'connect-src': "'self'",
@@ -98,7 +98,11 @@ export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
 }
 
 /** Answers a request, and shows refusals as pages. */
-async function answer({ browser }: SignInDeps, pageRequest: PageRequest, handle: Page['handle']): Promise<Sheet> {
+async function answer(
+  { browser }: SignInDeps,
+  pageRequest: PageRequest,
+  handle: RenderedPage['handle'],
+): Promise<Sheet> {
   if (!pageRequest.reading && !browser.isOwnRequest(pageRequest.req)) return { status: 403, ...FOREIGN_FORM }
   try {
     return await handle(pageRequest)
@@ -114,7 +118,7 @@ async function answer({ browser }: SignInDeps, pageRequest: PageRequest, handle:
 const userAgentOf = (req: Request) => req.headers['user-agent'] ?? ''
 
 /** Returns the faults of a refused form by field; undefined for another error. */
-function faultsOf(error: unknown): Faults | undefined {
+function faultsOf(error: unknown): FormFaults | undefined {
   if (!(error instanceof Problema) || error.codigo !== 'validacion') return undefined
   const fallas = error.details.errores ?? []
   return Object.fromEntries(fallas.map(({ campo }) => [campo.slice(1), SENTENCES[campo] ?? 'Revise este dato.']))
@@ -178,7 +182,7 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
 /**
  * Creates the handler of `/entrar/segundo-factor`. Redirects to `/entrar` if no sign-in waits for its second factor.
  */
-function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefined): Page['handle'] {
+function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefined): RenderedPage['handle'] {
   const { browser } = deps
   return async ({ req, root, red, reading }) => {
     const cookie = req.headers.cookie ?? ''
@@ -207,7 +211,7 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
 }
 
 /** Creates the handler of `/invitacion/{token}`. */
-function createInvitation(deps: SignInDeps, { brand }: Front): Page['handle'] {
+function createInvitation(deps: SignInDeps, { brand }: Front): RenderedPage['handle'] {
   const { db } = deps
   const nameOf = async (ambito: string) => {
     const comercio = comercioOf(ambito)
@@ -248,7 +252,11 @@ function createInvitation(deps: SignInDeps, { brand }: Front): Page['handle'] {
 }
 
 /** Creates the handler of `/cuenta`. Redirects to `/entrar` without a session. */
-function createAccount(deps: SignInDeps, { brand }: Front, passkeys: PasskeyOptions | undefined): Page['handle'] {
+function createAccount(
+  deps: SignInDeps,
+  { brand }: Front,
+  passkeys: PasskeyOptions | undefined,
+): RenderedPage['handle'] {
   const { db, browser, settings, clock } = deps
   return async (pageRequest) => {
     const { req, root, red, reading } = pageRequest
@@ -284,7 +292,7 @@ function createAccount(deps: SignInDeps, { brand }: Front, passkeys: PasskeyOpti
     const rows = await db.prisma.comercio.findMany({ where: { comercio: { in: comercios } } })
     const names = new Map(rows.map(({ comercio, nombre }) => [comercio, nombre]))
     const nameOf = (comercio: string | null) => (comercio && names.get(comercio)) ?? brand.nombre
-    const zona = empresaTimeZone(settings.timeZone)
+    const zona = companyTimeZone(settings.timeZone)
     const ownPasskeys = (await leerPasskeys(db, identity.personaId)).map(presentPasskey)
     const sesiones = await leerSesiones(deps, identity)
     return {

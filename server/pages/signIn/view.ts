@@ -14,16 +14,16 @@ import { button, facts, faultSummary, field, notice } from '../ui/components.ts'
 import { signInQuery } from './session.ts'
 
 /** Faults of a form, by the id of the field. */
-export type Faults = Readonly<Record<string, string>>
+export type FormFaults = Readonly<Record<string, string>>
 
 /** Draws the list of a form's faults; false if it has none. */
-export const summary = (faults: Faults) => Object.keys(faults).length > 0 && faultSummary(Object.entries(faults))
+export const summary = (faults: FormFaults) => Object.keys(faults).length > 0 && faultSummary(Object.entries(faults))
 
 interface InputOptions {
   id: string
   label: string
   value: string
-  faults: Faults
+  faults: FormFaults
   attributes: Html
 }
 
@@ -38,7 +38,7 @@ export const input = ({ id, label, value, faults, attributes }: InputOptions): H
   })
 
 /** Draws the field for a mail address. */
-const addressField = (value: string, faults: Faults): Html =>
+const addressField = (value: string, faults: FormFaults): Html =>
   field({
     id: 'correo',
     label: 'Su correo',
@@ -54,7 +54,7 @@ export interface PasskeyOptions {
 }
 
 /** Draws the field for a code by mail. */
-export const codeField = (faults: Faults): Html =>
+export const codeField = (faults: FormFaults): Html =>
   input({
     id: 'codigo',
     label: 'Código de seis cifras',
@@ -94,7 +94,7 @@ interface AddressOptions {
   returnTo: string
   /** True if the reader's session ended because nobody used it. */
   idle?: boolean
-  faults?: Faults
+  faults?: FormFaults
   passkeys: PasskeyOptions | undefined
 }
 
@@ -124,7 +124,7 @@ export const mailboxNotice = (root: string) =>
  */
 export const codePage = (
   root: string,
-  { returnTo, buzon, faults = {} }: { returnTo: string; buzon: boolean; faults?: Faults },
+  { returnTo, buzon, faults = {} }: { returnTo: string; buzon: boolean; faults?: FormFaults },
 ): PageContent => ({
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
@@ -152,7 +152,7 @@ interface InvitationOptions {
   /** True if accepting needs the code that the inviting person tells. */
   asksForCode: boolean
   values?: Readonly<Record<'correo' | 'nombre', string>>
-  faults?: Faults
+  faults?: FormFaults
 }
 
 /** Returns the page of an invitation. Opening the page does not accept the invitation. */

@@ -4,7 +4,7 @@ import { dayInWords } from '../../platform/time/day.ts'
 import { callBrand } from '../callBrand.ts'
 import type { Front } from '../front.ts'
 import { type Html, html } from '../html.ts'
-import { advice, choice } from '../ui/components.ts'
+import { advice, choiceRow } from '../ui/components.ts'
 import type { ShownShipment } from './shipment.ts'
 
 type Item = Parameters<typeof advice>[0][number]
@@ -14,7 +14,7 @@ export function whatToDo(shipment: ShownShipment, front: Front, root: string): H
   const { estado, guia } = shipment
   return html`<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
 ${advice(itemsOf(shipment))}
-${estado === 'entregado' && choice({ icon: icons.ShieldCheck, text: 'Verificar la prueba de entrega', detail: 'Si le dieron el PDF, compruebe que es el original', href: `${root}verificar/${guia}` })}
+${estado === 'entregado' && choiceRow({ icon: icons.ShieldCheck, text: 'Verificar la prueba de entrega', detail: 'Si le dieron el PDF, compruebe que es el original', href: `${root}verificar/${guia}` })}
 ${callBrand(front.brand)}
 </section>`
 }

@@ -38,7 +38,7 @@ export function serveRastreo(app: Express, { front, leer, clock }: RastreoOption
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
   const limite = new NetworkLimit(READS_PER_MINUTE, clock ? { clock } : {})
   servePage(app, '/r', {
-    cabeceras: front.permisos({
+    cabeceras: front.policyHeaders({
       'style-src': byDigest(style),
       'script-src': byDigest(program),
       'connect-src': "'self'",

@@ -81,7 +81,7 @@ interface ChoiceOptions {
 }
 
 /** Returns a row that leads to another page. */
-export const choice = ({ icon: drawing, text, detail, href, main }: ChoiceOptions): Html =>
+export const choiceRow = ({ icon: drawing, text, detail, href, main }: ChoiceOptions): Html =>
   html`<a class="${classes('opcion', main && 'principal')}" href="${href}">${icon(drawing)}<span>${text}${detail && html`<small>${detail}</small>`}</span>${icon(ChevronRight)}</a>`
 
 interface AdviceItem {
@@ -90,7 +90,7 @@ interface AdviceItem {
   detail?: string | Html | false | undefined
 }
 
-/** Returns a list of facts or tasks without links. For an item that leads to another page, use {@link choice}. */
+/** Returns a list of facts or tasks without links. For an item that leads to another page, use {@link choiceRow}. */
 export const advice = (items: readonly AdviceItem[]): Html =>
   html`<ul class="consejos">
 ${items.map(({ icon: drawing, text, detail }) => html`<li>${icon(drawing)}<span><b>${text}</b>${detail && html`<small>${detail}</small>`}</span></li>\n`)}</ul>`

@@ -15,7 +15,7 @@ export function serveComponentSheet(app: Express, front: Front) {
     app,
     '/ui',
     {
-      cabeceras: front.permisos({ 'style-src': byDigest(style) }),
+      cabeceras: front.policyHeaders({ 'style-src': byDigest(style) }),
       head: () => head,
       front,
       failure: html`Vuelva a cargar la página.`,

@@ -7,7 +7,7 @@ import { type Html, html } from '../html.ts'
 import {
   advice,
   button,
-  choice,
+  choiceRow,
   dialog,
   emptyState,
   facts,
@@ -113,14 +113,14 @@ ${columns(
 )}`
 
 const choices = columns(
-  choice({
+  choiceRow({
     icon: icons.LocateFixed,
     text: 'Estoy ahí ahora',
     detail: 'Usar mi ubicación',
     href: '#elegir',
     main: true,
   }),
-  choice({ icon: icons.MapPin, text: 'Señalarlo en el mapa', href: '#elegir' }),
+  choiceRow({ icon: icons.MapPin, text: 'Señalarlo en el mapa', href: '#elegir' }),
   html`<label class="opcion"><input type="checkbox" checked><span>Blusa talla M<small>Mismo destinatario</small></span></label>`,
   html`<label class="opcion"><input type="radio" name="quien"><span>Alguien de su familia</span></label>`,
 )

@@ -2,7 +2,7 @@ import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
-import type { FilaGuia } from '../../domain/guias/guia.ts'
+import type { GuiaRow } from '../../domain/guias/guia.ts'
 import { VALE } from '../../domain/pruebasEntrega/prueba.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 
@@ -28,7 +28,7 @@ export interface Entrega {
 const LEER = statement<
   Pick<Entrega, 'guia'>,
   Omit<Entrega, 'zona' | 'undoneEntregas'> &
-    Pick<FilaGuia, 'departamento' | 'municipio'> & {
+    Pick<GuiaRow, 'departamento' | 'municipio'> & {
       undoneEntregas: Record<keyof Entrega['undoneEntregas'][number], string>[]
     }
 >(

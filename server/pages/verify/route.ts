@@ -6,7 +6,7 @@ import { answerCode } from '../codeForm.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Page, type Sheet, servePage } from '../page.ts'
+import { type RenderedPage, type Sheet, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { leerEntrega } from './entrega.ts'
 import { unknownPruebaPage, VERIFICATION_FAILED, verificationByCodePage, verificationPage } from './view.ts'
@@ -22,7 +22,7 @@ export function serveVerification(app: Express, front: Front, deps: Verification
   const [style, program] = [leer('estilo.css'), leer('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
   const pagina = {
-    cabeceras: front.permisos({
+    cabeceras: front.policyHeaders({
       'style-src': byDigest(style),
       'script-src': byDigest(program),
       'connect-src': "'self'",
@@ -40,7 +40,7 @@ export function serveVerification(app: Express, front: Front, deps: Verification
         ? { status: 200, ...verificationPage(entrega, root, script) }
         : { status: 404, ...unknownPruebaPage(root) }
     },
-  } satisfies Page
+  } satisfies RenderedPage
   servePage(app, '/verificar', pagina, (rest) => rest.includes('/'))
 }
 

@@ -5,7 +5,7 @@ import { createClock } from '../../platform/time/clock.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { choice } from '../ui/components.ts'
+import { choiceRow } from '../ui/components.ts'
 import type { Entrega } from './entrega.ts'
 
 /**
@@ -22,7 +22,7 @@ ${renderEntrega(entrega)}
 ${undoneNotice(entrega)}
 ${prueba !== 'lista' && !(prueba === 'sin_prueba' && isCheckable) && MISSING_PRUEBA[prueba]}
 ${isCheckable && verifierSection(entrega, root)}
-${choice({ icon: Package, text: 'Ver el envío', detail: 'Cómo va, su historial y qué se puede hacer', href: `${root}r/${guia}` })}`
+${choiceRow({ icon: Package, text: 'Ver el envío', detail: 'Cómo va, su historial y qué se puede hacer', href: `${root}r/${guia}` })}`
   return { titulo: `Verificar la guía ${guia}`, cuerpo, script: isCheckable ? script : undefined }
 }
 

@@ -150,12 +150,12 @@ export const smtp = <T extends ConfigTable>(table: T) =>
 /** Reads a telephone number as people write it, with its country code. */
 export const telephone: ValueReader<{ e164: string; visible: string }> = {
   leer: (texto) => {
-    const leido = readTelephone(texto)
-    return 'e164' in leido ? { e164: leido.e164, visible: showTelephone(leido.e164) } : undefined
+    const reading = readTelephone(texto)
+    return 'e164' in reading ? { e164: reading.e164, visible: showTelephone(reading.e164) } : undefined
   },
   falla: (texto) => {
-    const leido = readTelephone(texto)
-    return 'error' in leido ? [leido.error] : []
+    const reading = readTelephone(texto)
+    return 'error' in reading ? [reading.error] : []
   },
 }
 

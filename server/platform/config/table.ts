@@ -56,7 +56,7 @@ export const variable = <T, const D = T>({
 type Chosen<G> = { [K in keyof G]: { readonly tipo: K } & ConfigValues<G[K]> }[keyof G]
 
 /** Makes a row whose value is one of several words. Each word has a table that is read only with that word. */
-export function choice<const G extends Readonly<Record<string, ConfigTable>>>({
+export function choiceOfTables<const G extends Readonly<Record<string, ConfigTable>>>({
   opciones,
   defaultValue,
   ...row

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { DEFAULT_COLOR } from '../brand/color.ts'
 import { exposure, isLoopbackHost } from './exposure.ts'
 import * as readers from './readers.ts'
-import { type ConfigTable, choice, type Environment, readText, variable } from './table.ts'
+import { type ConfigTable, choiceOfTables, type Environment, readText, variable } from './table.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -319,7 +319,7 @@ export const VARIABLES = {
     defaultValue: 90,
     meaning: 'how long webhook deliveries that are over are kept',
   }),
-  storage: choice({
+  storage: choiceOfTables({
     nombre: 'STORAGE',
     opciones: { local: {}, s3: S3 },
     defaultValue: 'local',
@@ -378,7 +378,7 @@ export const VARIABLES = {
     meaning:
       "IANA zone in which documents and pages tell times; unset: that of the destination, and Guatemala's for the office",
   }),
-  mensajeria: choice({
+  mensajeria: choiceOfTables({
     nombre: 'MESSAGING',
     opciones: { buzon: {}, whatsapp: WHATSAPP },
     defaultValue: 'buzon',
@@ -400,7 +400,7 @@ export const VARIABLES = {
       'the server that takes mails to persons: `smtp://user:password@host:587` or `smtps://…:465`; unset: the embedded default shows them in the mailbox, elsewhere they wait',
     groups: [{ using: 'SMTP_URL', table: CORREO }],
   }),
-  empresaIdleMinutes: variable({
+  companyIdleMinutes: variable({
     nombre: 'OFFICE_IDLE_MINUTES',
     reader: readers.number(5, 720, 'minutos'),
     defaultValue: 30,

@@ -36,7 +36,7 @@ export class DocumentMaps {
     if (!map && signal.aborted) {
       this.#pausedUntil = this.#clock().getTime() + PAUSE_MS
       this.#log.warn(
-        { plazo: DRAW_DEADLINE_MS, pausa: PAUSE_MS },
+        { deadlineMs: DRAW_DEADLINE_MS, pauseMs: PAUSE_MS },
         'map tiles too slow; documents are made without maps',
       )
     }

@@ -77,7 +77,7 @@ export function readMapLink(texto: string, hosts: readonly string[] = MAP_HOSTS)
 }
 
 /** Sites of short links, with the position of the code in the path. */
-const SHORT_LINKS: readonly [sitio: RegExp, codigo: number][] = [
+const SHORT_LINKS: readonly [site: RegExp, codigo: number][] = [
   [/^maps\.app\.goo\.gl\//, 1],
   [/^goo\.gl\//, 2],
   [/^maps\.apple(?:\.com)?\/p\//, 2],

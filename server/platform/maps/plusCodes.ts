@@ -21,10 +21,10 @@ const PIN = '!3d'
  * @throws MapLinkError if the link is not admitted
  */
 export function readLinkedPlace(texto: string, hosts?: readonly string[]): MapLink {
-  const leido = readMapLink(texto, hosts)
-  if (leido.tipo === 'corto' || texto.includes(PIN)) return leido
+  const linkedPlace = readMapLink(texto, hosts)
+  if (linkedPlace.tipo === 'corto' || texto.includes(PIN)) return linkedPlace
   const [, area, cell] = PLUS_CODE.exec(texto) ?? []
   const place = area === undefined ? null : decode(`${area}+${cell}`.toUpperCase())
-  if (!place || Math.abs(place.latitude) > 90 || Math.abs(place.longitude) > 180) return leido
+  if (!place || Math.abs(place.latitude) > 90 || Math.abs(place.longitude) > 180) return linkedPlace
   return { tipo: 'coordenadas', coordenadas: { lat: place.latitude, lng: place.longitude } }
 }

@@ -111,8 +111,8 @@ async function followLink(enlace: string, journey: Journey): Promise<ResolvedLin
   for (let hops = 0; hops <= MAX_HOPS; hops++) {
     const consentTarget = afterConsent(actual)
     if (!consentTarget) {
-      const leido = readLinkedPlace(actual, journey.hosts)
-      if (leido.tipo === 'coordenadas') return leido
+      const linkedPlace = readLinkedPlace(actual, journey.hosts)
+      if (linkedPlace.tipo === 'coordenadas') return linkedPlace
     }
     const url = new URL(actual)
     if (url.protocol !== 'https:') return { tipo: 'sin_coordenadas' }

@@ -1,5 +1,5 @@
 // Reads telephone numbers as people write them. Pure. The SDK has a copy, which `npm run generate` creates.
-import { type PaisConPlan, PLANES } from '../../generated/contract/plans.ts'
+import { NUMBERING_PLANS, type PaisConPlan } from '../../generated/contract/plans.ts'
 
 /**
  * Result of reading a telephone number: a number of a country with a known plan, a number of another country, or a
@@ -19,7 +19,7 @@ const NO_COUNTRY = `va sin + y no se sabe de qué país es: escríbalo con + y s
 
 const whole = (pattern: string) => new RegExp(`^(?:${pattern})$`)
 
-const COMPILED_PLANS = PLANES.map(({ callingCode, general, landline, mobile, others, prefix, ...plan }) => {
+const COMPILED_PLANS = NUMBERING_PLANS.map(({ callingCode, general, landline, mobile, others, prefix, ...plan }) => {
   const anyKindPattern = [landline, mobile, others].join('|')
   return {
     ...plan,

@@ -115,7 +115,7 @@ export class ThreadPool<T extends ThreadTasks> {
     try {
       taskRequest.end.resolve(await thread.run(taskRequest.task, taskRequest.datos))
     } catch (err) {
-      if (err instanceof DeadThread && !this.#stopped) this.#log.warn({ err, tarea: taskRequest.task }, 'thread lost')
+      if (err instanceof DeadThread && !this.#stopped) this.#log.warn({ err, task: taskRequest.task }, 'thread lost')
       taskRequest.end.reject(
         err instanceof DeadThread ? unavailable('Falló al preparar el documento. Repita.', err) : err,
       )

@@ -80,9 +80,9 @@ export interface Clock {
 export function createClock(requestedZone: string): Clock {
   const zona = timeZoneExists(requestedZone) ? requestedZone : 'UTC'
   const nombre = ZONE_NAMES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
-  const withParts = (texto: string, formatParts: (leido: LocalTime) => string): string => {
-    const leido = leer(texto, zona)
-    return leido ? formatParts(leido) : '—'
+  const withParts = (texto: string, formatParts: (parts: LocalTime) => string): string => {
+    const parts = leer(texto, zona)
+    return parts ? formatParts(parts) : '—'
   }
   const hora = ({ p }: LocalTime) => `${dos(p.hour)}:${dos(p.minute)}`
   const mes = ({ p }: LocalTime) => MONTHS[p.month - 1]!.slice(0, 3)

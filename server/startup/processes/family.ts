@@ -1,4 +1,4 @@
-import { setTimeout as esperar } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Health } from '../../domain/deps.ts'
 import type { Log } from '../../platform/log.ts'
 import { ApiProcess } from './apiProcess.ts'
@@ -66,9 +66,9 @@ export class ProcessFamily {
         await this.#startOne()
         await oldProcess.dismiss()
       }
-      this.#log.info({ procesos: this.#serving.size }, 'rolling restart finished')
+      this.#log.info({ processes: this.#serving.size }, 'rolling restart finished')
     } catch (err) {
-      if (!this.#isEnding) this.#log.error({ err, procesos: this.#serving.size }, 'rolling restart failed')
+      if (!this.#isEnding) this.#log.error({ err, processes: this.#serving.size }, 'rolling restart failed')
     }
   }
 
@@ -122,7 +122,7 @@ export class ProcessFamily {
     if (apiProcess.dismissed) return
     this.#log.error({ pid: apiProcess.pid }, 'API process exited unexpectedly')
     while (!this.#isEnding && this.#serving.size + this.#starting.size < this.#count) {
-      await esperar(RESTART_PAUSE_MS)
+      await sleep(RESTART_PAUSE_MS)
       await this.#startOne().catch((err: unknown) => this.#isEnding || this.#log.error({ err }, 'process not replaced'))
     }
   }

@@ -16,8 +16,8 @@ async function leer(chunks: Iterable<string>): Promise<string[][] | string> {
 }
 
 /** In whatever pieces a file comes, it has the same rows; and rows that are written are the same when they are read. */
-export const blanco: FuzzTarget = {
-  semillas: [
+export const target: FuzzTarget = {
+  seeds: [
     'telefono,departamento,municipio\r\n+50255551234,Guatemala,Mixco\r\n',
     'telefono;departamento\n"55551234";"Sacatepéquez ""La Antigua"""\n',
     '\ufefftelefono\tdepartamento\n55551234\tPetén\n\n',
@@ -46,11 +46,11 @@ export const blanco: FuzzTarget = {
   async probar(input) {
     const texto = input.toString('utf8')
     const rows = await leer([texto])
-    const mitad = input.length % (texto.length + 1)
-    for (const chunks of [texto.split(''), [texto.slice(0, mitad), texto.slice(mitad)], ['', texto]])
+    const middle = input.length % (texto.length + 1)
+    for (const chunks of [texto.split(''), [texto.slice(0, middle), texto.slice(middle)], ['', texto]])
       requireHolds(isDeepStrictEqual(await leer(chunks), rows), 'it has the same rows in whatever pieces it comes')
     if (typeof rows === 'string') return
-    const escrito = rows.map((row) => escribirCsv(row)).join('')
-    requireHolds(isDeepStrictEqual(await leer([escrito]), rows), 'what is written is what is read')
+    const writtenText = rows.map((row) => escribirCsv(row)).join('')
+    requireHolds(isDeepStrictEqual(await leer([writtenText]), rows), 'what is written is what is read')
   },
 }

@@ -3,20 +3,23 @@ import { Problema } from '../../../server/platform/errors.ts'
 import { createSecrets } from '../../../server/platform/secrets.ts'
 import { catchExpected, type FuzzTarget, requireHolds } from '../target.ts'
 
-const [CURRENT_KEY, VIEJA] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-const cursores = createCursors(createSecrets([CURRENT_KEY, VIEJA]))
-const viejos = createCursors(createSecrets([VIEJA]))
-const AMBITOS: readonly CursorScope[] = [
+const [CURRENT_KEY, PREVIOUS_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+const cursors = createCursors(createSecrets([CURRENT_KEY, PREVIOUS_KEY]))
+const previousCursors = createCursors(createSecrets([PREVIOUS_KEY]))
+const SCOPES: readonly CursorScope[] = [
   { operacion: 'listarGuias', dueno: 'uno/test', filters: { estado: ['aceptado'] } },
   { operacion: 'listarGuias', dueno: 'dos/test', filters: { estado: ['aceptado'] } },
   { operacion: 'listarEventos', dueno: 'uno/test' },
 ]
 const POSICION: CursorPosition = ['019a9d3e-0000-7000-8000-000000000001', 42]
-const issuedCursors = AMBITOS.map((ambito) => [cursores.encrypt(ambito, POSICION), viejos.encrypt(ambito, POSICION)])
+const issuedCursors = SCOPES.map((ambito) => [
+  cursors.encrypt(ambito, POSICION),
+  previousCursors.encrypt(ambito, POSICION),
+])
 
 /** A cursor opens only for the list for which it was given out, and only letter by letter as it was given out. */
-export const blanco: FuzzTarget = {
-  semillas: [...issuedCursors.flat(), '', 'AAAA', Buffer.alloc(60, 7).toString('base64url')],
+export const target: FuzzTarget = {
+  seeds: [...issuedCursors.flat(), '', 'AAAA', Buffer.alloc(60, 7).toString('base64url')],
   words: [
     '=',
     '==',
@@ -31,11 +34,14 @@ export const blanco: FuzzTarget = {
   ],
   probar(input) {
     const cursor = input.toString('utf8')
-    AMBITOS.forEach((ambito, i) => {
-      const leido = catchExpected(() => cursores.decrypt(ambito, cursor), Problema)
-      requireHolds(!(leido instanceof Problema) || leido.codigo === 'cursor_invalido', 'it is refused as a cursor')
+    SCOPES.forEach((ambito, i) => {
+      const decrypted = catchExpected(() => cursors.decrypt(ambito, cursor), Problema)
       requireHolds(
-        leido instanceof Problema !== issuedCursors[i]!.includes(cursor),
+        !(decrypted instanceof Problema) || decrypted.codigo === 'cursor_invalido',
+        'it is refused as a cursor',
+      )
+      requireHolds(
+        decrypted instanceof Problema !== issuedCursors[i]!.includes(cursor),
         'it opens if, and only if, it was given out',
       )
     })

@@ -13,16 +13,16 @@ process.on('exit', () => rmSync(folder, { recursive: true }))
 const ruta = join(folder, 'imagen')
 
 /** The same PNG with the checksums that its pieces should have: or none of what was changed would be looked at. */
-function conSumas(input: Buffer): Buffer {
+function fixChecksums(input: Buffer): Buffer {
   if (input.toString('latin1', 1, 4) !== 'PNG') return input
-  const hecha = Buffer.from(input)
-  for (let i = 8; i + 12 <= hecha.length; ) {
-    const fin = i + 8 + hecha.readUInt32BE(i)
-    if (fin + 4 > hecha.length) break
-    hecha.writeUInt32BE(crc32(hecha.subarray(i + 4, fin)), fin)
+  const fixedPng = Buffer.from(input)
+  for (let i = 8; i + 12 <= fixedPng.length; ) {
+    const fin = i + 8 + fixedPng.readUInt32BE(i)
+    if (fin + 4 > fixedPng.length) break
+    fixedPng.writeUInt32BE(crc32(fixedPng.subarray(i + 4, fin)), fin)
     i = fin + 4
   }
-  return hecha
+  return fixedPng
 }
 
 const webp = () =>
@@ -31,8 +31,8 @@ const webp = () =>
     .toBuffer()
 
 /** Whatever somebody calls a picture is refused in words for him, or becomes one that says nothing but what is seen. */
-export const blanco: FuzzTarget = {
-  semillas: await Promise.all([createFoto({ ancho: 200, alto: 200 }), createFirma(), webp()]),
+export const target: FuzzTarget = {
+  seeds: await Promise.all([createFoto({ ancho: 200, alto: 200 }), createFirma(), webp()]),
   words: [
     '\x89PNG\r\n\x1a\n',
     'IHDR',
@@ -64,7 +64,7 @@ export const blanco: FuzzTarget = {
     '0000:00:00 00:00:00',
   ],
   async probar(input) {
-    writeFileSync(ruta, conSumas(input))
+    writeFileSync(ruta, fixChecksums(input))
     const tipo = input.length % 2 === 0 ? 'foto' : 'firma'
     const parsedImage = await readImage(ruta, tipo).catch((error: unknown) => {
       if (error instanceof Problema && error.codigo === 'imagen_invalida') return undefined

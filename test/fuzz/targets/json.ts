@@ -5,7 +5,7 @@ import { catchExpected, type FuzzTarget, requireHolds } from '../target.ts'
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** What JSON.parse makes of it, by itself; undefined if it refuses. */
-function leerSuelto(input: Uint8Array): { texto: string; valor: unknown } | undefined {
+function parseLoosely(input: Uint8Array): { texto: string; valor: unknown } | undefined {
   try {
     const texto = UTF8.decode(input)
     return { texto, valor: JSON.parse(texto) }
@@ -14,13 +14,16 @@ function leerSuelto(input: Uint8Array): { texto: string; valor: unknown } | unde
   }
 }
 
-const miembros = (valor: unknown): [string, unknown][] =>
+const listMembers = (valor: unknown): [string, unknown][] =>
   typeof valor === 'object' && valor !== null ? Object.entries(valor) : []
-const contar = (valor: unknown): number =>
-  miembros(valor).reduce((suma, [, member]) => suma + contar(member), Array.isArray(valor) ? 0 : miembros(valor).length)
+const countMembers = (valor: unknown): number =>
+  listMembers(valor).reduce(
+    (sum, [, member]) => sum + countMembers(member),
+    Array.isArray(valor) ? 0 : listMembers(valor).length,
+  )
 const measureDepth = (valor: unknown): number =>
   typeof valor === 'object' && valor !== null
-    ? 1 + miembros(valor).reduce((mayor, [, member]) => Math.max(mayor, measureDepth(member)), 0)
+    ? 1 + listMembers(valor).reduce((mayor, [, member]) => Math.max(mayor, measureDepth(member)), 0)
     : 0
 
 const isGoodText = (texto: string) => texto.isWellFormed() && !texto.includes('\0')
@@ -29,7 +32,7 @@ const isGoodText = (texto: string) => texto.isWellFormed() && !texto.includes('\
 function isAcceptable(valor: unknown): boolean {
   if (typeof valor === 'string') return isGoodText(valor)
   if (typeof valor === 'number') return Number.isFinite(valor)
-  const ownMembers = miembros(valor)
+  const ownMembers = listMembers(valor)
   if (Array.isArray(valor)) return ownMembers.every(([, member]) => isAcceptable(member))
   return (
     ownMembers.length <= JSON_LIMITS.properties &&
@@ -44,8 +47,8 @@ function isAcceptable(valor: unknown): boolean {
 const dosPuntos = (texto: string) => texto.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
 
 /** What is accepted is what keeps all rules, told by other means; and means what JSON.parse says it means. */
-export const blanco: FuzzTarget = {
-  semillas: [
+export const target: FuzzTarget = {
+  seeds: [
     '{"telefono":"+50255551234","lat":14.6349,"lng":-90.5069,"recogida":{"nombre":"Bodega"}}',
     '[1,-0,0.5,1e3,-1.5E-7,true,false,null,"",[],{}]',
     '{"a":{"a":[{"a":"\\u00e9\\n\\ud83d\\ude00\\\\\\""}]}}',
@@ -80,7 +83,7 @@ export const blanco: FuzzTarget = {
     '0'.repeat(320),
   ],
   probar(input) {
-    const suelto = leerSuelto(input)
+    const looseResult = parseLoosely(input)
     const ownResult = catchExpected(() => ({ valor: readJson(input) }), JsonError)
     if (ownResult instanceof JsonError) {
       const { linea, column, campo, mensaje } = ownResult.fault
@@ -89,14 +92,14 @@ export const blanco: FuzzTarget = {
         'it says where',
       )
     }
-    const admisible =
-      suelto !== undefined &&
-      !suelto.texto.startsWith('\ufeff') &&
-      measureDepth(suelto.valor) <= JSON_LIMITS.depth &&
-      isAcceptable(suelto.valor) &&
-      dosPuntos(suelto.texto) === contar(suelto.valor)
-    requireHolds(admisible !== ownResult instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
+    const isAdmissible =
+      looseResult !== undefined &&
+      !looseResult.texto.startsWith('\ufeff') &&
+      measureDepth(looseResult.valor) <= JSON_LIMITS.depth &&
+      isAcceptable(looseResult.valor) &&
+      dosPuntos(looseResult.texto) === countMembers(looseResult.valor)
+    requireHolds(isAdmissible !== ownResult instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
     if (!(ownResult instanceof JsonError))
-      requireHolds(isDeepStrictEqual(ownResult.valor, suelto?.valor), 'it is the same value')
+      requireHolds(isDeepStrictEqual(ownResult.valor, looseResult?.valor), 'it is the same value')
   },
 }

@@ -18,26 +18,26 @@ const MANIFIESTO = {
   recibido_por_sha256: '0'.repeat(64),
   archivos: [],
 }
-const nuestros = createSecrets([Buffer.alloc(32, 1)])
-const ownSigned = await signJws(nuestros, TIPO, MANIFIESTO)
-const deOtroTipo = await signJws(nuestros, 'sello-de-bitacora+jws', MANIFIESTO)
+const ownSecrets = createSecrets([Buffer.alloc(32, 1)])
+const ownSigned = await signJws(ownSecrets, TIPO, MANIFIESTO)
+const deOtroTipo = await signJws(ownSecrets, 'sello-de-bitacora+jws', MANIFIESTO)
 const foreignSigned = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
 const claves = [ownSigned.publicKey]
 
 const deBase64url = (texto: string) => Buffer.from(texto, 'base64url').toString()
 /** As three lines, so that mutations reach what its parts say. */
 const enLineas = (jws: string) => {
-  const [cabeza = '', cuerpo = '', firma = ''] = jws.split('.')
-  return [deBase64url(cabeza), deBase64url(cuerpo), firma].join('\n')
+  const [header = '', cuerpo = '', firma = ''] = jws.split('.')
+  return [deBase64url(header), deBase64url(cuerpo), firma].join('\n')
 }
 const deLineas = (texto: string) => {
-  const [cabeza = '', cuerpo = '', firma = ''] = texto.split('\n')
-  return [Buffer.from(cabeza).toString('base64url'), Buffer.from(cuerpo).toString('base64url'), firma].join('.')
+  const [header = '', cuerpo = '', firma = ''] = texto.split('\n')
+  return [Buffer.from(header).toString('base64url'), Buffer.from(cuerpo).toString('base64url'), firma].join('.')
 }
 
 /** What our key didn't sign as a proof says nothing: to the server, and to the SDK, which asks for every letter. */
-export const blanco: FuzzTarget = {
-  semillas: [ownSigned, deOtroTipo, foreignSigned].flatMap(({ jws }) => [jws, enLineas(jws)]),
+export const target: FuzzTarget = {
+  seeds: [ownSigned, deOtroTipo, foreignSigned].flatMap(({ jws }) => [jws, enLineas(jws)]),
   words: [
     '"alg":"none"',
     '"alg":"HS256"',
@@ -61,9 +61,9 @@ export const blanco: FuzzTarget = {
   async probar(input) {
     const texto = input.toString('utf8')
     const jws = texto.startsWith('{') ? deLineas(texto) : texto
-    const leido = await readSigned(claves, TIPO, jws)
+    const reading = await readSigned(claves, TIPO, jws)
     requireHolds(
-      leido === undefined || isDeepStrictEqual(leido, MANIFIESTO),
+      reading === undefined || isDeepStrictEqual(reading, MANIFIESTO),
       'the server believes what was signed, or nothing',
     )
     const verified = await verificarPrueba({ manifiesto: jws, claves: { keys: claves } }).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { MapLinkError, readMapLink } from '../../../server/platform/maps/links.t
 import { catchExpected, type FuzzTarget, requireHolds } from '../target.ts'
 
 /** The sites, written down once more: Google's countries by the shape of their names alone. */
-const SITIOS = [
+const SITE_PATTERNS = [
   /^(?:www\.)?google\.(?:cat|com|[a-z]{2}|com?\.[a-z]{2})\/maps(?:$|\/)/,
   /^maps\.google\.(?:cat|com|[a-z]{2}|com?\.[a-z]{2})\//,
   /^maps\.app\.goo\.gl\//,
@@ -14,8 +14,8 @@ const SITIOS = [
 ]
 
 /** An admitted link leads every other reader of links to a map's site, too; and the point that it names is one on Earth. */
-export const blanco: FuzzTarget = {
-  semillas: [
+export const target: FuzzTarget = {
+  seeds: [
     'https://maps.google.com/?q=14.6349,-90.5069',
     'https://www.google.com.gt/maps/place/Zona+1/@14.63,-90.51,17z/data=!3m1!4b1!4m5!3m4!1s0x8589a:0x9d!8m2!3d14.6349!4d-90.5069',
     'https://www.google.com/maps/dir/14.6,-90.5/14.7,-90.6/@14.6,-90.5,12z/data=!4m2!4m1!1m5!1m1!1s0x0!2m2!1d-90.5!2d14.6',
@@ -95,25 +95,25 @@ export const blanco: FuzzTarget = {
   ],
   probar(input) {
     const texto = input.toString('utf8')
-    const leido = catchExpected(() => readMapLink(texto), MapLinkError)
-    if (leido instanceof MapLinkError) {
-      requireHolds(/^[A-Z«].*\.$/s.test(leido.message), 'it says why')
+    const reading = catchExpected(() => readMapLink(texto), MapLinkError)
+    if (reading instanceof MapLinkError) {
+      requireHolds(/^[A-Z«].*\.$/s.test(reading.message), 'it says why')
       return
     }
     requireHolds(texto.length <= 2_048, 'it is of a length that is admitted')
     const url = new URL(texto)
-    const sitio = url.hostname + url.pathname
+    const site = url.hostname + url.pathname
     requireHolds(
       url.protocol === 'geo:' ||
         (url.protocol === 'https:' &&
           url.port + url.username + url.password === '' &&
-          SITIOS.some((sitePattern) => sitePattern.test(sitio))),
+          SITE_PATTERNS.some((sitePattern) => sitePattern.test(site))),
       `another reader is led to a map, too: ${url.href}`,
     )
-    if (leido.tipo === 'corto')
-      requireHolds(/^(?:maps\.app\.)?goo\.gl\/|^maps\.apple(?:\.com)?\/p\//.test(sitio), 'it is short')
-    if (leido.tipo !== 'coordenadas') return
-    const { lat, lng } = leido.coordenadas
+    if (reading.tipo === 'corto')
+      requireHolds(/^(?:maps\.app\.)?goo\.gl\/|^maps\.apple(?:\.com)?\/p\//.test(site), 'it is short')
+    if (reading.tipo !== 'coordenadas') return
+    const { lat, lng } = reading.coordenadas
     requireHolds(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, 'the point is on Earth')
     requireHolds(!Object.is(lat, -0) && !Object.is(lng, -0) && (lat !== 0 || lng !== 0), 'the point is one')
     const readBack = readMapLink(`geo:${lat.toFixed(7)},${lng.toFixed(7)}`)

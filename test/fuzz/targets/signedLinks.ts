@@ -12,19 +12,19 @@ const createFolderLinks = (folder: 'archivos' | 'etiquetas', minutesAgo = 0) =>
     publicUrl: '',
     clock: () => new Date(AHORA.getTime() - minutesAgo * 60_000),
   })
-const CARPETAS = (['archivos', 'etiquetas'] as const).map((folder) => ({
+const FOLDERS = (['archivos', 'etiquetas'] as const).map((folder) => ({
   links: createFolderLinks(folder),
   validLinks: new Set([
     createFolderLinks(folder).create('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1),
     createFolderLinks(folder).create('7K3M9QX2A1B4', 'inline', 'carta').url.split('/').at(-1),
     createFolderLinks(folder, 14).create('7K3M9QX2A1B4-7K3M9QX2A1B5', 'attachment').url.split('/').at(-1),
   ]),
-  vencido: createFolderLinks(folder, 16).create('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1)!,
+  expiredLink: createFolderLinks(folder, 16).create('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1)!,
 }))
 
 /** A signed link is good only as it was made, for the folder for which it was made, and for its while. */
-export const blanco: FuzzTarget = {
-  semillas: CARPETAS.flatMap(({ validLinks, vencido }) => [...validLinks, vencido] as string[]),
+export const target: FuzzTarget = {
+  seeds: FOLDERS.flatMap(({ validLinks, expiredLink }) => [...validLinks, expiredLink] as string[]),
   words: [
     'v=1',
     'v=2',
@@ -50,17 +50,20 @@ export const blanco: FuzzTarget = {
   ],
   probar(input) {
     const texto = input.toString('utf8')
-    const [nombre = '', ...consulta] = texto.split('?')
-    const searchParams = new URLSearchParams(consulta.join('?'))
+    const [nombre = '', ...queryParts] = texto.split('?')
+    const searchParams = new URLSearchParams(queryParts.join('?'))
     const linkParameters: LinkParameters = Object.fromEntries(searchParams)
     // As it would stand if nothing but what is verified were written down.
     const { v, exp, kid, disp, formato, firma } = linkParameters
     const conFormato = formato === undefined ? '' : `&formato=${formato}`
-    const escrito = `${nombre}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${conFormato}&firma=${firma}`
-    for (const { links, validLinks } of CARPETAS) {
-      const quiere = links.verify(nombre, linkParameters)
-      requireHolds((quiere !== undefined) === validLinks.has(escrito), 'it is good if, and only if, it was made')
-      requireHolds(quiere === undefined || quiere === disp, 'it wants what it says')
+    const writtenLink = `${nombre}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${conFormato}&firma=${firma}`
+    for (const { links, validLinks } of FOLDERS) {
+      const expectedToPass = links.verify(nombre, linkParameters)
+      requireHolds(
+        (expectedToPass !== undefined) === validLinks.has(writtenLink),
+        'it is good if, and only if, it was made',
+      )
+      requireHolds(expectedToPass === undefined || expectedToPass === disp, 'it wants what it says')
     }
   },
 }

@@ -1,14 +1,14 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { PLANES } from '../../../server/generated/contract/plans.ts'
+import { NUMBERING_PLANS } from '../../../server/generated/contract/plans.ts'
 import { readTelephone } from '../../../server/platform/telephones/telephone.ts'
 import { type FuzzTarget, requireHolds } from '../target.ts'
 
-const PAISES = [undefined, ...PLANES.map(({ pais }) => pais)]
+const COUNTRIES = [undefined, ...NUMBERING_PLANS.map(({ pais }) => pais)]
 
 /** What is read is a number that the phone library knows, of the same validity, and reads again as itself. */
-export const blanco: FuzzTarget = {
+export const target: FuzzTarget = {
   // The first character says the country.
-  semillas: [
+  seeds: [
     '0+50255551234',
     '131481676',
     '1502 3148-1676',
@@ -45,7 +45,7 @@ export const blanco: FuzzTarget = {
     ';',
     'tel:',
     ',',
-    ...PLANES.map(({ callingCode }) => callingCode),
+    ...NUMBERING_PLANS.map(({ callingCode }) => callingCode),
     '1',
     '7',
     '34',
@@ -67,13 +67,13 @@ export const blanco: FuzzTarget = {
   ],
   probar(input) {
     const [countryCharacter = '0', ...numberCharacters] = input.toString('utf8')
-    const pais = PAISES[countryCharacter.codePointAt(0)! % PAISES.length]
-    const leido = readTelephone(numberCharacters.join(''), pais)
-    if ('error' in leido) {
-      requireHolds(leido.error.length > 10, 'it says why')
+    const pais = COUNTRIES[countryCharacter.codePointAt(0)! % COUNTRIES.length]
+    const reading = readTelephone(numberCharacters.join(''), pais)
+    if ('error' in reading) {
+      requireHolds(reading.error.length > 10, 'it says why')
       return
     }
-    const { e164, dudoso } = leido
+    const { e164, dudoso } = reading
     requireHolds(/^\+[1-9]\d{6,14}$/.test(e164), `${e164} is E.164`)
     const libraryNumber = parsePhoneNumberFromString(e164)
     requireHolds(libraryNumber?.isPossible() && libraryNumber.number === e164, `${e164} is possible, and itself`)

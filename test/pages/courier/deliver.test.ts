@@ -197,9 +197,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(guia, { firmar: true })
-    phoneBridge.cortar(/\/entrega$/)
+    phoneBridge.cutRequest(/\/entrega$/)
     await locateButton('Confirmar la entrega').tap()
-    await hasta(async () => phoneBridge.pasados.some((que) => que.includes('tipo=firma')))
+    await hasta(async () => phoneBridge.forwardedRequests.some((que) => que.includes('tipo=firma')))
     await phoneEnvironment.db.pool.query('delete from archivo where guia_id = (select id from guia where guia = $1)', [
       guia,
     ])
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await tapSendNow()
       return (await readPrueba(guia)).status === 200
     })
-    expect(phoneBridge.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
+    expect(phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
   })
 
   it('says which photo a proxy on the way finds too large', FULL_RUN_ONLY, async () => {
@@ -225,7 +225,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('El servicio no aceptó').waitFor()
     await failIntento(otra)
     await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
-    phoneBridge.sanar()
+    phoneBridge.heal()
     await openGuiaPage(conFoto)
     await enlace('Vea por qué').tap()
     await pagina.getByText('(la foto 1)').waitFor()

@@ -92,7 +92,7 @@ describe('the evidence of one delivery of several parcels', () => {
   })
 
   it('says how many photos are missing', () => {
-    const nada = { fotos: [], trazos: null, sin_firma: '', documento: '' }
+    const nada = { fotos: [], strokes: null, sin_firma: '', documento: '' }
     expect(findMissingEvidence(politica(), nada)).toEqual({ fotos: 'Tome una foto por lo menos.' })
     expect(findMissingEvidence(politica({ fotos_minimas: 3 }), { ...nada, fotos: [1, 2] })).toEqual({
       fotos: 'Falta 1 foto: el comercio pide 3 por lo menos.',
@@ -219,8 +219,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // The queue as an earlier page left it: without the members that are new.
     await evaluateOnPhone(`new Promise((hecho) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
-        const tx = db.transaction('acciones', 'readwrite')
-        const cursor = tx.objectStore('acciones').openCursor()
+        const tx = db.transaction('actions', 'readwrite')
+        const cursor = tx.objectStore('actions').openCursor()
         cursor.onsuccess = () => { if (!cursor.result) return
           const { evidencia, sin_firma, ...entrega } = cursor.result.value.entrega
           cursor.result.update({ ...cursor.result.value, entrega }); cursor.result.continue() }

@@ -75,10 +75,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says with which neighbour the recipient wants it left, and on which day', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
-    const { tienda, enlaceDe, send: enviar } = useQuestions(phoneEnvironment)
+    const { createComercio: tienda, enlaceDe, send: enviar } = useQuestions(phoneEnvironment)
     const guia = await createGuiaOnRoute(phoneEnvironment, await tienda(), repartidor)
     await registerAsOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
-    await phoneEnvironment.quietud()
+    await phoneEnvironment.waitForQuiet()
     expect((await enviar(await enlaceDe(guia), CON_ROSA)).status).toBe(303)
     await openPhone({ timezoneId: 'America/Guatemala' })
     await signInOnPage(codigo)

@@ -77,11 +77,11 @@ const eventosDeTodas = async (guias: string[], tipo: string) =>
 
 describe('the progress of the day', () => {
   const AHORA = Date.parse('2026-11-24T20:00:00Z')
-  const una = { repartidor: 'rep_1', estado: 'entregado', situacion: 'pendiente', ocurrido_en: '2026-11-24T15:00:00Z' }
+  const una = { repartidor: 'rep_1', estado: 'entregado', status: 'pendiente', ocurrido_en: '2026-11-24T15:00:00Z' }
   const acciones = [
     { ...una, guia: 'A' },
-    { ...una, guia: 'B', estado: 'devuelto', situacion: 'enviada' },
-    { ...una, guia: 'C', situacion: 'atencion' },
+    { ...una, guia: 'B', estado: 'devuelto', status: 'enviada' },
+    { ...una, guia: 'C', status: 'atencion' },
     { ...una, guia: 'D', ocurrido_en: '2026-11-24T05:59:00Z' },
     { ...una, guia: 'E', repartidor: 'rep_2' },
   ]
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await hoy()
       await pagina.getByText('Por enviar (200)').waitFor()
       // The first answer is lost: what is sent again is known by its key.
-      phoneBridge.perder(/POST .*\/eventos$/)
+      phoneBridge.loseResponse(/POST .*\/eventos$/)
       await phoneContext.setOffline(false)
       await hasta(async () => (await eventosDeTodas(guias, 'guia.en_ruta')).length === 200)
       const eventos = await eventosDeTodas(guias, 'guia.en_ruta')
@@ -225,7 +225,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       expect(new Set(eventos.map(({ idempotencia }) => idempotencia)).size).toBe(200)
       // Fifty leave at a time, and the fifty whose answer was lost once more.
       await pagina.getByText('Enviado hoy (200)').waitFor()
-      expect(phoneBridge.pasados.filter((que) => que.endsWith('/eventos'))).toEqual(
+      expect(phoneBridge.forwardedRequests.filter((que) => que.endsWith('/eventos'))).toEqual(
         Array(5).fill('POST /repartidor/v1/eventos'),
       )
     },

@@ -14,7 +14,7 @@ export let phoneBridge: NetworkBridge
 export let phoneContext: BrowserContext
 export let pagina: Page
 /** What the page complained of, and what it asked for. */
-const quejas: string[] = []
+const complaints: string[] = []
 export const requestedUrls: string[] = []
 
 /** Called once at the top of a test file, which may have a service of its own. */
@@ -22,15 +22,15 @@ export function usePhone(environment: TestEnvironment = shareEnvironment()) {
   phoneEnvironment = environment
   beforeAll(async () => {
     // A file before this one, of the same worker, may have left its own.
-    quejas.length = requestedUrls.length = 0
+    complaints.length = requestedUrls.length = 0
     phoneComercio = await phoneEnvironment.nuevoComercio()
     phoneBridge = await createBridge(() => phoneEnvironment.url)
   })
   afterAll(() => phoneBridge?.close())
   afterEach(async () => {
     await phoneContext?.close()
-    phoneBridge.sanar()
-    expect([...new Set(quejas)]).toEqual([])
+    phoneBridge.heal()
+    expect([...new Set(complaints)]).toEqual([])
     expect(
       requestedUrls.filter(
         (requestedUrl) => !requestedUrl.startsWith(`${phoneBridge.url}/`) && !requestedUrl.startsWith('blob:'),
@@ -40,8 +40,8 @@ export function usePhone(environment: TestEnvironment = shareEnvironment()) {
 }
 
 /** From now on the tests look at this tab. */
-export function watchTab(pestana: Page) {
-  pagina = pestana
+export function watchTab(tab: Page) {
+  pagina = tab
 }
 
 export const groupCode = (guia: string) => guia.replace(/(.{4})(?=.)/g, '$1-')
@@ -76,9 +76,9 @@ export const readPrueba = (guia: string) =>
   phoneEnvironment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: phoneComercio.llave })
 /** The page on a new phone: with a script that runs before its own, or in a browser of the test's. */
 export async function openPhone(opciones: BrowserContextOptions & { initScript?: string } = {}, browser?: Browser) {
-  quejas.length = 0
+  complaints.length = 0
   requestedUrls.length = 0
-  phoneBridge.pasados.length = 0
+  phoneBridge.forwardedRequests.length = 0
   const { initScript, ...contextOptions } = opciones
   const telefono: BrowserContextOptions = {
     viewport: { width: 360, height: 740 },
@@ -96,10 +96,10 @@ export async function openPhone(opciones: BrowserContextOptions & { initScript?:
       /ERR_INTERNET_DISCONNECTED|ERR_EMPTY_RESPONSE|ERR_CONNECTION|status of [45]\d\d|willReadFrequently/.test(
         mensaje.text(),
       )
-    if (['error', 'warning'].includes(mensaje.type()) && !isExpected) quejas.push(mensaje.text().slice(0, 300))
+    if (['error', 'warning'].includes(mensaje.type()) && !isExpected) complaints.push(mensaje.text().slice(0, 300))
   })
-  phoneContext.on('weberror', (error) => quejas.push(`uncaught: ${error.error().message}`))
-  await phoneContext.exposeFunction('violada', (violation: string) => quejas.push(`CSP: ${violation}`))
+  phoneContext.on('weberror', (error) => complaints.push(`uncaught: ${error.error().message}`))
+  await phoneContext.exposeFunction('violada', (violation: string) => complaints.push(`CSP: ${violation}`))
   await phoneContext.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
       window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
   if (initScript) await phoneContext.addInitScript(initScript)
@@ -108,7 +108,7 @@ export async function openPhone(opciones: BrowserContextOptions & { initScript?:
 }
 /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
 export const evaluateOnPhone = <T>(expression: string, en = pagina): Promise<T> => evaluateIn<T>(en, expression)
-const BLANCOS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
+const TOUCH_TARGETS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
 /** Labels whose radio or checkbox does not stand at their left, at the height of their text. */
 const CHOICES_NOT_BESIDE_LABEL = `[...document.querySelectorAll('label:not(.segmento > *):has(> [type=radio], > [type=checkbox])')]
   .filter((label) => {
@@ -124,7 +124,7 @@ export async function checkWindow(nombre: string) {
   const ventana = pagina.viewportSize()!
   const height = Math.max(ventana.height, await evaluateOnPhone<number>('document.documentElement.scrollHeight'))
   await pagina.setViewportSize({ ...ventana, height })
-  await checkPage({ pagina, nombre: `repartidor-${nombre}`, blancos: BLANCOS })
+  await checkPage({ pagina, nombre: `repartidor-${nombre}`, touchTargets: TOUCH_TARGETS })
   expect(await evaluateOnPhone(CHOICES_NOT_BESIDE_LABEL)).toEqual([])
   await pagina.setViewportSize(ventana)
 }
@@ -194,9 +194,9 @@ export async function fillEntrega(guia: string, { nombre = 'María López', foto
   if (firmar) await drawFirma()
 }
 export async function drawFirma() {
-  const lienzo = pagina.locator('canvas.firma')
-  await lienzo.scrollIntoViewIfNeeded()
-  const { x, y, width, height } = (await lienzo.boundingBox())!
+  const canvas = pagina.locator('canvas.firma')
+  await canvas.scrollIntoViewIfNeeded()
+  const { x, y, width, height } = (await canvas.boundingBox())!
   for (const desde of [0.2, 0.5]) {
     await pagina.mouse.move(x + width * desde, y + height * 0.3)
     await pagina.mouse.down()
@@ -213,9 +213,9 @@ export const countDarkPixels = () =>
       const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data
       let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] < 128) n++; return n / (d.length / 4) })()`)
 /** That it happened between two readings of this machine's clock, as far as a phone that heard whole seconds knows. */
-export const expectOccurredBetween = (instante: string, desde: number, hasta: number) => {
-  expect(Date.parse(instante)).toBeGreaterThan(desde - 2_000)
-  expect(Date.parse(instante)).toBeLessThan(hasta + 2_000)
+export const expectOccurredBetween = (instant: string, desde: number, hasta: number) => {
+  expect(Date.parse(instant)).toBeGreaterThan(desde - 2_000)
+  expect(Date.parse(instant)).toBeLessThan(hasta + 2_000)
 }
 /** Everything that lies in the database of the page, as text. */
 export const dumpPhoneDatabase = () =>

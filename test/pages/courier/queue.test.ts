@@ -65,9 +65,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await pagina.reload()
       await pagina.getByText('Intento fallido (por enviar)').waitFor()
       // Its first photo arrives and is gone before the event gets there.
-      phoneBridge.cortar(/POST .*\/eventos$/)
+      phoneBridge.cutRequest(/POST .*\/eventos$/)
       await phoneContext.setOffline(false)
-      await hasta(async () => phoneBridge.pasados.filter((que) => que.includes('tipo=foto')).length === 2)
+      await hasta(async () => phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto')).length === 2)
       await phoneEnvironment.db.pool.query('delete from archivo where tipo = $1 and usado_en is null', ['foto'])
       await hoy()
       await tapSendNow()
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       const { datos } = await phoneComercio.api.guias.intentos(guia)
       expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
       expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
-      expect(phoneBridge.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
+      expect(phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
       expect(await readShortEventoTypes(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
     },
   )
@@ -133,9 +133,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await readShortEventoTypes(una)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
 
     // Coverage comes in pieces, and the page is closed and opened in between.
-    phoneBridge.perder(/POST .*\/eventos$/)
-    phoneBridge.cortar(/POST .*tipo=firma$/)
-    phoneBridge.perder(/POST .*\/entrega$/)
+    phoneBridge.loseResponse(/POST .*\/eventos$/)
+    phoneBridge.cutRequest(/POST .*tipo=firma$/)
+    phoneBridge.loseResponse(/POST .*\/entrega$/)
     await phoneContext.setOffline(false)
     for (const falla of [1, 2, 3]) {
       await hasta(async () => phoneBridge.fallas() === falla)
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(prueba.fotos).toHaveLength(2)
     expect(prueba.firma).not.toBeNull()
     // Photos that had arrived were not sent again, unless the first reload took the answer.
-    const subidas = phoneBridge.pasados.filter((que) => que.includes('tipo=foto')).length
+    const subidas = phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto')).length
     expect([2, 3]).toContain(subidas)
     expect(await readShortEventoTypes(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
     expect(await readShortEventoTypes(sinDatos)).toEqual([
@@ -243,7 +243,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await failIntento(guia, 'No había nadie', true)
     await hoy()
     await pagina.getByText('Necesita su atención').waitFor()
-    expect(phoneBridge.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
+    expect(phoneBridge.forwardedRequests.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
   })
 
   it('works in two tabs without doing anything twice', FULL_RUN_ONLY, async () => {
@@ -268,7 +268,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('Enviado hoy (2)').waitFor()
     for (const guia of guias)
       expect((await readShortEventoTypes(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)
-    expect(phoneBridge.pasados.filter((que) => que.endsWith('/eventos'))).toEqual(['POST /repartidor/v1/eventos'])
+    expect(phoneBridge.forwardedRequests.filter((que) => que.endsWith('/eventos'))).toEqual([
+      'POST /repartidor/v1/eventos',
+    ])
   })
 
   it('leaves a service alone that asks for it', FULL_RUN_ONLY, async () => {
@@ -304,14 +306,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     // Small packets pass, large ones don't: what a bad network does to photos.
-    phoneBridge.cortar(/\/archivos/, 1_000)
+    phoneBridge.cutRequest(/\/archivos/, 1_000)
     await fillEntrega(conFoto)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Entregado (por enviar)').waitFor()
     await failIntento(otra)
     await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
     expect(await readShortEventoTypes(conFoto)).not.toContain('entregado')
-    phoneBridge.sanar()
+    phoneBridge.heal()
     await goHome()
     await hasta(async () => {
       await tapSendNow()
@@ -335,11 +337,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('Intento fallido (por enviar)').waitFor()
     await dar(guia, 'Salir a ruta')
     // The photo does not pass, so the attempt stays on the phone.
-    phoneBridge.cortar(/\/archivos/, 1_000)
+    phoneBridge.cutRequest(/\/archivos/, 1_000)
     await phoneContext.setOffline(false)
     await failIntento(otra)
     await hasta(async () => (await readShortEventoTypes(otra)).includes('intento_fallido'))
-    phoneBridge.sanar()
+    phoneBridge.heal()
     await goHome()
     await hasta(async () => {
       await tapSendNow()
@@ -360,10 +362,10 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await failIntento(guia)
     await evaluateOnPhone(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result, lejos = Date.now() + 86_400_000
-        const tx = db.transaction(['acciones', 'ajustes'], 'readwrite')
-        tx.objectStore('ajustes').put(lejos, 'pausa')
-        const q = tx.objectStore('acciones').getAll()
-        q.onsuccess = () => { for (const una of q.result) tx.objectStore('acciones').put({ ...una, noAntesDe: lejos }) }
+        const tx = db.transaction(['actions', 'settings'], 'readwrite')
+        tx.objectStore('settings').put(lejos, 'pausedUntil')
+        const q = tx.objectStore('actions').getAll()
+        q.onsuccess = () => { for (const una of q.result) tx.objectStore('actions').put({ ...una, noAntesDe: lejos }) }
         tx.oncomplete = () => { db.close(); resolver() } } })`)
     await phoneContext.setOffline(false)
     await goHome()
@@ -381,7 +383,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await openGuiaPage(guia)
     await enlace('Entregar').waitFor()
-    phoneBridge.cortar(/\/sesion$/, 100)
+    phoneBridge.cutRequest(/\/sesion$/, 100)
     await fillEntrega(guia)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Entregado (por enviar)').waitFor()
@@ -396,7 +398,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       )
     })
     await sesion.send('ServiceWorker.enable')
-    phoneBridge.sanar()
+    phoneBridge.heal()
     const origin = phoneBridge.url
     await sesion.send('ServiceWorker.dispatchSyncEvent', {
       origin,
@@ -416,7 +418,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openGuiaPage(guia)
     await enlace('Entregar').waitFor()
     const [antes] = (await waitForInstall()) as string[]
-    phoneBridge.cortar(/\/sesion$/, 50)
+    phoneBridge.cutRequest(/\/sesion$/, 50)
     await failIntento(guia)
     phoneBridge.cambiar = (ruta, cuerpo) =>
       ruta.endsWith('servicio.js') ? cuerpo.replace(/"version":"\w+"/, '"version":"otra"') : cuerpo

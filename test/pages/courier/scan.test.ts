@@ -185,6 +185,6 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await enlace('Escanear').tap()
     await titulo(groupCode(enCamara)).waitFor()
-    expect(phoneBridge.pasados.some((una) => una.includes('lector.'))).toBe(false)
+    expect(phoneBridge.forwardedRequests.some((una) => una.includes('lector.'))).toBe(false)
   })
 })

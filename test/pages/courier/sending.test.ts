@@ -43,7 +43,7 @@ async function conIntentos(cuantos: number, antes = async (_guias: readonly stri
   await pagina.getByText(`Por enviar (${cuantos})`).waitFor()
   return guias
 }
-const envios = () => phoneBridge.pasados.filter((que) => que.endsWith('/eventos'))
+const envios = () => phoneBridge.forwardedRequests.filter((que) => que.endsWith('/eventos'))
 const conIntento = async (guia: string) => (await readShortEventoTypes(guia)).includes('intento_fallido')
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
@@ -88,14 +88,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
     // Neither the page nor its service worker gets the file.
-    phoneBridge.cortar(/others\.js/, 100)
+    phoneBridge.cutRequest(/others\.js/, 100)
     await openPhone()
     await signInOnPage(codigo)
     await titulo('1 por entregar').waitFor()
     await pagina.goto(`${phoneBridge.url}/repartidor#/guia/${guia}`)
     await titulo('Falta una parte de la página').waitFor()
     await checkWindow('falta-una-parte')
-    phoneBridge.sanar()
+    phoneBridge.heal()
     await locateButton('Cargarla otra vez').tap()
     await enlace('Entregar').waitFor()
   })

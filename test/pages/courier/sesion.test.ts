@@ -105,12 +105,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await enlace('Entregar').tap()
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
-    await expect.poll(() => dumpPhoneDatabase()).not.toMatch(/"borradores",\[\]|"imagenes",\[\]/)
+    await expect.poll(() => dumpPhoneDatabase()).not.toMatch(/"drafts",\[\]|"imagenes",\[\]/)
     await signOutOfPage()
     await locateButton('Salir de todos modos').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     const quedan = await dumpPhoneDatabase()
-    for (const almacen of ['acciones', 'borradores', 'guias', 'imagenes']) expect(quedan).toContain(`["${almacen}",[]]`)
+    for (const almacen of ['actions', 'drafts', 'guias', 'imagenes']) expect(quedan).toContain(`["${almacen}",[]]`)
   })
 
   it('keeps what was done when the session ends, and never sends it for another courier', FULL_RUN_ONLY, async () => {
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(carlos.codigo)
     await fillEntrega(guia)
     // A photo that is under way while the phone changes hands.
-    const soltar = phoneBridge.retener(/\/archivos/)
+    const soltar = phoneBridge.holdResponse(/\/archivos/)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Entregado (por enviar)').waitFor()
     await signOutOfPage()
@@ -186,12 +186,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(berta.codigo)
     await failIntento(deBerta)
     await hasta(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
-    const situacion =
+    const status =
       await evaluateOnPhone<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
-        const q = db.transaction('acciones').objectStore('acciones').getAll()
-        q.onsuccess = () => { db.close(); resolver(q.result.find((una) => una.guia === '${guia}').situacion) } } })`)
-    expect(situacion).toBe('pendiente')
+        const q = db.transaction('actions').objectStore('actions').getAll()
+        q.onsuccess = () => { db.close(); resolver(q.result.find((una) => una.guia === '${guia}').status) } } })`)
+    expect(status).toBe('pendiente')
     expect(await readShortEventoTypes(guia)).not.toContain('intento_fallido')
   })
 
@@ -202,7 +202,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await openGuiaPage(guia)
     await enlace('Entregar').waitFor()
-    const soltar = phoneBridge.retener(/^GET .*\/guias/)
+    const soltar = phoneBridge.holdResponse(/^GET .*\/guias/)
     const tarde = pagina.waitForResponse(/\/guias/)
     await pagina.reload()
     // The phone's own copy, as long as no answer comes.

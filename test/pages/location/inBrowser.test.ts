@@ -12,22 +12,22 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   const {
     open: abrir,
     button: boton,
-    conMosaicos,
+    waitForTiles,
     context: contexto,
-    enfocado,
+    readFocused,
     enlace,
-    evaluar,
-    gracias,
-    oculto,
+    evaluate,
+    waitForThanks,
+    readHiddenField,
     pagina,
     findBrokenWords: palabrasRotas,
     requestedUrls: pedidas,
-    quieto,
+    waitForStillMap,
     referencia,
     check: revisar,
     texto,
     titulo,
-    alturaDeConfirmar,
+    readConfirmTop,
   } = useRecipientPage()
 
   it('weighs little before anybody wants the map', FULL_RUN_ONLY, async () => {
@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(pedidas.filter((una) => una.includes('/mapa.'))).toEqual([])
     await revisar('inicio')
     await boton('Señalarlo en el mapa').tap()
-    await conMosaicos()
+    await waitForTiles()
     await pagina().waitForLoadState('networkidle')
     console.log(`with the map and its tiles: ${bytes} bytes`)
     expect(bytes).toBeLessThan(100_000)
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await boton('Usar mi ubicación').tap()
     await texto('no nos dio permiso').waitFor()
     expect(await texto(paso).isVisible()).toBe(true)
-    expect(await oculto('metodo')).toBe('')
+    expect(await readHiddenField('metodo')).toBe('')
     await revisar(`gps-denegado-${nombre}`)
   })
 
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await referencia().fill('portón verde')
     await boton('Confirmar').tap()
     await pagina().getByRole('alert').getByText('Ese enlace no es de un mapa.').waitFor()
-    expect(await enfocado()).toBe('errores')
+    expect(await readFocused()).toBe('errores')
     expect([await enlace().inputValue(), await referencia().inputValue()]).toEqual([
       'https://example.com/x',
       'portón verde',
@@ -94,9 +94,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await captureScreen(pagina(), 'ubicacion-sin-js-error')
     await enlace().fill('https://maps.app.goo.gl/abc')
     await boton('Confirmar').tap()
-    await gracias()
-    expect(fakePages.confirmaciones.at(-1)).toEqual({
-      seguro: false,
+    await waitForThanks()
+    expect(fakePages.confirmations.at(-1)).toEqual({
+      acceptsDistance: false,
       cambiar: false,
       method: 'enlace',
       enlace: 'https://maps.app.goo.gl/abc',
@@ -105,41 +105,39 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina().goto(`${url}/u/${fakePages.createRequest()}`)
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
     await boton('No tengo enlace: basta con la descripción').tap()
-    await gracias()
-    expect(fakePages.confirmaciones.at(-1)).toMatchObject({ method: 'descripcion' })
+    await waitForThanks()
+    expect(fakePages.confirmations.at(-1)).toMatchObject({ method: 'descripcion' })
   })
 
   it('shows the pin of a link that names its point, and of a wrong link the error alone', async () => {
     await abrir(fakePages.createRequest())
     await boton('Pegar un enlace de mapa').tap()
-    expect(await enfocado()).toBe('enlace')
+    expect(await readFocused()).toBe('enlace')
     await enlace().fill('https://example.com/')
     await boton('Confirmar').tap()
     await texto('«example.com» no es un mapa admitido').waitFor()
-    expect([await enfocado(), await enlace().getAttribute('aria-invalid'), await oculto('metodo')]).toEqual([
-      'enlace',
-      'true',
-      '',
-    ])
+    expect([await readFocused(), await enlace().getAttribute('aria-invalid'), await readHiddenField('metodo')]).toEqual(
+      ['enlace', 'true', ''],
+    )
     expect(
-      await evaluar(
+      await evaluate(
         `[...document.querySelectorAll('.estado')].filter((e) => e.checkVisibility()).map((e) => e.innerText).join('')`,
       ),
     ).toBe('')
     expect(await pagina().locator('#mapa').isVisible()).toBe(false)
-    expect(fakePages.confirmaciones).toEqual([])
+    expect(fakePages.confirmations).toEqual([])
     await revisar('enlace-invalido')
     await enlace().fill(ENLACE)
-    await conMosaicos()
+    await waitForTiles()
     expect(await texto('no es un mapa admitido').isVisible()).toBe(false)
-    expect([await oculto('lat'), await oculto('metodo')]).toEqual(['14.6341000', 'enlace'])
-    await quieto()
+    expect([await readHiddenField('lat'), await readHiddenField('metodo')]).toEqual(['14.6341000', 'enlace'])
+    await waitForStillMap()
     const { y, height } = (await pagina().locator('#mapa').boundingBox())!
-    expect([y >= 0, y + height <= (await alturaDeConfirmar())]).toEqual([true, true])
+    expect([y >= 0, y + height <= (await readConfirmTop())]).toEqual([true, true])
     await revisar('enlace')
     await boton('Confirmar').tap()
-    await gracias()
-    expect(fakePages.confirmaciones).toMatchObject([{ method: 'enlace', enlace: ENLACE }])
+    await waitForThanks()
+    expect(fakePages.confirmations).toMatchObject([{ method: 'enlace', enlace: ENLACE }])
   })
 
   it('says what the server refuses at its field, with what was filled in', FULL_RUN_ONLY, async () => {
@@ -149,7 +147,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await enlace().fill('https://maps.app.goo.gl/abc')
     await boton('Confirmar').tap()
     await pagina().getByRole('link', { name: 'Ese enlace ya no sirve.' }).tap()
-    expect([await enfocado(), await enlace().inputValue()]).toEqual(['enlace', 'https://maps.app.goo.gl/abc'])
+    expect([await readFocused(), await enlace().inputValue()]).toEqual(['enlace', 'https://maps.app.goo.gl/abc'])
     await revisar('enlace-rechazado')
   })
 
@@ -159,12 +157,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await referencia().fill('casa')
     await boton('Confirmar').tap()
     await texto('Describa el lugar con más detalle').waitFor()
-    expect([await enfocado(), await referencia().getAttribute('aria-invalid')]).toEqual(['referencia', 'true'])
+    expect([await readFocused(), await referencia().getAttribute('aria-invalid')]).toEqual(['referencia', 'true'])
     await revisar('descripcion-corta')
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
     await boton('Confirmar').tap()
-    await gracias()
-    expect(fakePages.confirmaciones).toMatchObject([
+    await waitForThanks()
+    expect(fakePages.confirmations).toMatchObject([
       { method: 'descripcion', referencia: 'Aldea El Carmen, casa azul tras la escuela' },
     ])
   })
@@ -176,7 +174,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina().goBack()
     await titulo('¿Dónde le entregamos su paquete?').waitFor()
     await boton('Describirlo con palabras').tap()
-    expect([await oculto('metodo'), await oculto('lat')]).toEqual(['descripcion', ''])
+    expect([await readHiddenField('metodo'), await readHiddenField('lat')]).toEqual(['descripcion', ''])
     await boton('Atrás').tap()
     await titulo('¿Dónde le entregamos su paquete?').waitFor()
   })
@@ -188,22 +186,22 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await abrir(fakePages.createRequest(), en(9))
       await boton('Usar mi ubicación').tap()
       await texto('precisión de unos 9 metros').waitFor()
-      await quieto()
-      const antes = await alturaDeConfirmar()
+      await waitForStillMap()
+      const antes = await readConfirmTop()
       await contexto().setOffline(true)
       await boton('Confirmar').tap()
       await texto('No hay señal').waitFor()
       const caja = (await texto('No hay señal').boundingBox())!
       expect(caja.y).toBeGreaterThanOrEqual(0)
       expect(caja.y + caja.height).toBeLessThanOrEqual(740)
-      expect(await alturaDeConfirmar()).toBe(antes)
+      expect(await readConfirmTop()).toBe(antes)
       await revisar('sin-red')
-      expect(fakePages.confirmaciones).toEqual([])
-      expect(await oculto('lat')).toBe('14.6400000')
+      expect(fakePages.confirmations).toEqual([])
+      expect(await readHiddenField('lat')).toBe('14.6400000')
       await contexto().setOffline(false)
       await titulo('¡Gracias, María!').waitFor()
-      expect(fakePages.confirmaciones).toHaveLength(1)
-      expect(fakePages.confirmaciones[0]).toMatchObject({ lat: 14.64, lng: -90.61 })
+      expect(fakePages.confirmations).toHaveLength(1)
+      expect(fakePages.confirmations[0]).toMatchObject({ lat: 14.64, lng: -90.61 })
     },
   )
 
@@ -213,11 +211,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await enlace().fill('https://maps.app.goo.gl/abc')
     await pagina().reload()
     await titulo('Pegue el enlace').waitFor()
-    expect([await enlace().inputValue(), await oculto('metodo')]).toEqual(['https://maps.app.goo.gl/abc', 'enlace'])
+    expect([await enlace().inputValue(), await readHiddenField('metodo')]).toEqual([
+      'https://maps.app.goo.gl/abc',
+      'enlace',
+    ])
   })
 
   it('asks about a place far away', FULL_RUN_ONLY, async () => {
-    fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
+    fakePages.responder(({ acceptsDistance }) =>
+      acceptsDistance ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 },
+    )
     await abrir(fakePages.createRequest(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
@@ -226,11 +229,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await revisar('lejos')
     await boton(/No, quiero/).tap()
     await titulo('¿Es aquí?').waitFor()
-    expect(await oculto('lat')).toBe('14.6400000')
+    expect(await readHiddenField('lat')).toBe('14.6400000')
     await boton('Confirmar').tap()
     await boton(/^Sí/).tap()
     await titulo('¡Gracias, María!').waitFor()
-    expect(fakePages.confirmaciones.map(({ seguro }) => seguro)).toEqual([false, false, true])
+    expect(fakePages.confirmations.map(({ acceptsDistance }) => acceptsDistance)).toEqual([false, false, true])
   })
 
   it('says the place anew afterwards, by the same link, and leads to the tracking', async () => {
@@ -238,7 +241,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await boton('Confirmar').tap()
-    await gracias()
+    await waitForThanks()
     const enlaces = pagina().getByRole('link')
     expect(await enlaces.filter({ hasText: 'Seguir mi paquete' }).getAttribute('href')).toBe('../r/7K3M9QX2A1B4')
     await enlaces.filter({ hasText: 'Cambiar el lugar' }).tap()
@@ -250,8 +253,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo('¿Quitamos el lugar del mapa?').waitFor()
     await revisar('quitar-el-lugar')
     await boton(/^Quitar el lugar/).tap()
-    await gracias()
-    expect(fakePages.confirmaciones.map(({ method: metodo, cambiar }) => [metodo, cambiar])).toEqual([
+    await waitForThanks()
+    expect(fakePages.confirmations.map(({ method: metodo, cambiar }) => [metodo, cambiar])).toEqual([
       ['gps', false],
       ['descripcion', true],
       ['descripcion', true],
@@ -271,7 +274,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await revisar('leyendo-el-enlace')
     fakePages.cambiar(token, { confirmed: { ...confirmado, lectura: 'sin_lugar' } })
     await texto('no lleva a un lugar del mapa').waitFor()
-    expect(await oculto('cambiar')).toBe('1')
+    expect(await readHiddenField('cambiar')).toBe('1')
     await revisar('enlace-sin-lugar')
   })
 
@@ -285,12 +288,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await boton('Confirmar').tap()
-    await gracias()
+    await waitForThanks()
     const abierto = pagina().waitForResponse((respuesta) => /mapa[^/]*\.js/.test(respuesta.url()))
     dejarAbrir()
     await (await abierto).finished()
     // The page complains, if it does, before it draws again twice.
-    await evaluar('new Promise((listo) => requestAnimationFrame(() => requestAnimationFrame(listo)))')
+    await evaluate('new Promise((listo) => requestAnimationFrame(() => requestAnimationFrame(listo)))')
     await new Promise((resolve) => setTimeout(resolve, 300))
   })
 
@@ -314,7 +317,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const mirar = async (nombre: string) => {
       await captureScreen(pagina(), `ubicacion-200-${nombre}`)
       expect([nombre, await palabrasRotas()]).toEqual([nombre, []])
-      expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+      expect(await evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     }
     await checkLargeText(pagina())
     await mirar('elegir')
@@ -330,25 +333,25 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
     await mirar('descripcion')
     await boton('Confirmar').tap()
-    await gracias()
+    await waitForThanks()
     await mirar('gracias')
   })
 
   it('keeps the button in reach of the thumb, and covers little with letters twice as large', async () => {
     await abrir(fakePages.createRequest(), en(8))
     await boton('Usar mi ubicación').tap()
-    await conMosaicos()
+    await waitForTiles()
     const enLaVentana = () =>
-      evaluar<boolean>(`(() => {
+      evaluate<boolean>(`(() => {
       const { top, bottom } = document.querySelector('.barra .principal').getBoundingClientRect()
       return scrollY === 0 && document.documentElement.scrollHeight > innerHeight && top > 600 && bottom <= innerHeight
     })()`)
     await texto('Mover el pin con botones').tap()
-    await evaluar('scrollTo(0, 0)')
+    await evaluate('scrollTo(0, 0)')
     expect(await enLaVentana()).toBe(true)
     await checkBars(pagina())
     await pagina().setViewportSize({ width: 740, height: 360 })
-    expect(await evaluar(`getComputedStyle(document.querySelector('.barra')).position`)).toBe('static')
+    expect(await evaluate(`getComputedStyle(document.querySelector('.barra')).position`)).toBe('static')
   })
 
   it('survives long names and a wide screen', FULL_RUN_ONLY, async () => {
@@ -364,11 +367,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await abrir(token)
     await revisar('largo')
     await boton('Señalarlo en el mapa').tap()
-    await conMosaicos()
+    await waitForTiles()
     await pagina().setViewportSize({ width: 1280, height: 800 })
     await captureScreen(pagina(), 'ubicacion-ancho')
     // 400 % zoom of a phone.
     await pagina().setViewportSize({ width: 320, height: 256 })
-    expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    expect(await evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
   })
 })

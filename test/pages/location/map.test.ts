@@ -10,20 +10,20 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   const {
     open: abrir,
     button: boton,
-    conMosaicos,
+    waitForTiles,
     context: contexto,
-    enfocado,
-    evaluar,
-    gracias,
-    oculto,
+    readFocused,
+    evaluate,
+    waitForThanks,
+    readHiddenField,
     pagina,
     requestedUrls: pedidas,
-    quieto,
+    waitForStillMap,
     check: revisar,
     texto,
     titulo,
-    tocarMapa,
-    alturaDeConfirmar,
+    tapMap,
+    readConfirmTop,
   } = useRecipientPage()
 
   it('confirms the phone’s position in two taps, without scrolling, by a button that never moves', async () => {
@@ -31,30 +31,30 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     // Whose parcel it is, what is in it and which; and all the ways, at once.
     for (const cual of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
       expect(await texto(cual).isVisible()).toBe(true)
-    const bajo = await evaluar<number>(
+    const bajo = await evaluate<number>(
       `Math.max(...[...document.querySelectorAll('.formas button')].map((b) => b.getBoundingClientRect().bottom))`,
     )
     expect(bajo).toBeLessThanOrEqual(740)
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
-    const antes = await alturaDeConfirmar()
-    await conMosaicos()
+    const antes = await readConfirmTop()
+    await waitForTiles()
     await texto('precisión de unos 12 metros').waitFor()
-    await quieto()
-    expect([await alturaDeConfirmar(), await evaluar('scrollY')]).toEqual([antes, 0])
+    await waitForStillMap()
+    expect([await readConfirmTop(), await evaluate('scrollY')]).toEqual([antes, 0])
     expect(antes).toBeLessThanOrEqual(740 - 64)
     // The pin stands where the phone says, within its circle.
     expect(await pagina().locator('.pin').isVisible()).toBe(true)
     expect(await pagina().locator('#mapa .precision').count()).toBe(1)
     await revisar('gps')
     await pagina().mouse.wheel(0, 300)
-    await expect.poll(() => evaluar<number>('scrollY')).toBeGreaterThan(0)
-    expect(await alturaDeConfirmar()).toBe(antes)
+    await expect.poll(() => evaluate<number>('scrollY')).toBeGreaterThan(0)
+    expect(await readConfirmTop()).toBe(antes)
     await boton('Confirmar').tap()
     await titulo('¡Gracias, María!').waitFor()
-    expect(fakePages.confirmaciones).toEqual([
+    expect(fakePages.confirmations).toEqual([
       {
-        seguro: false,
+        acceptsDistance: false,
         cambiar: false,
         method: 'gps',
         lat: PHONE_POSITION.latitude,
@@ -62,8 +62,8 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
         precision_m: 12,
       },
     ])
-    expect(await enfocado()).toBe('H1')
-    expect(await evaluar('sessionStorage.length')).toBe(0)
+    expect(await readFocused()).toBe('H1')
+    expect(await evaluate('sessionStorage.length')).toBe(0)
     await revisar('gracias')
     await pagina().reload()
     await titulo('¡Gracias, María!').waitFor()
@@ -73,30 +73,30 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await senas.fill('portón verde, frente a la tienda')
     await guardar.tap()
     await texto('Cambiar las señas').waitFor()
-    expect([await enfocado(), fakePages.words]).toEqual(['H1', ['portón verde, frente a la tienda']])
+    expect([await readFocused(), fakePages.words]).toEqual(['H1', ['portón verde, frente a la tienda']])
     await revisar('gracias-con-senas')
     await texto('Cambiar las señas').tap()
     expect(await senas.inputValue()).toBe('portón verde, frente a la tienda')
     await senas.fill('portón negro')
     await guardar.tap()
     await pagina().locator('dd', { hasText: 'portón negro' }).waitFor()
-    expect(fakePages.confirmaciones).toHaveLength(1)
+    expect(fakePages.confirmations).toHaveLength(1)
   })
 
   it('asks to move the pin of a position that is no door, or to say that it will do', FULL_RUN_ONLY, async () => {
     await abrir(fakePages.createRequest(), en(1_800))
     await boton('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar por 1.8 km').waitFor()
-    await conMosaicos()
+    await waitForTiles()
     await boton('Confirmar').tap()
     await texto('Mueva el pin hasta su puerta, o marque que está bien.').waitFor()
-    expect(await enfocado()).toBe('aproximado')
-    expect(fakePages.confirmaciones).toEqual([])
+    expect(await readFocused()).toBe('aproximado')
+    expect(fakePages.confirmations).toEqual([])
     await revisar('gps-impreciso')
     // The pin that somebody put is as exact as he put it.
     await hasta(async () => {
-      await tocarMapa(200, 60)
-      return (await oculto('metodo')) === 'mapa'
+      await tapMap(200, 60)
+      return (await readHiddenField('metodo')) === 'mapa'
     })
     expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
     expect(await pagina().locator('#mapa .precision').count()).toBe(0)
@@ -104,8 +104,8 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await boton('Usar mi ubicación').tap()
     await pagina().getByLabel('Está bien así, aunque sea cerca').check()
     await boton('Confirmar').tap()
-    await gracias()
-    expect(fakePages.confirmaciones).toMatchObject([{ method: 'gps', precision_m: 1_800 }])
+    await waitForThanks()
+    expect(fakePages.confirmations).toMatchObject([{ method: 'gps', precision_m: 1_800 }])
     await texto('Cerca del punto que dio su teléfono, a 1.8 km o menos.').waitFor()
   })
 
@@ -115,13 +115,13 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await texto('Seguimos buscando').waitFor()
     await contexto().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
     await texto('precisión de unos 18 metros').waitFor()
-    expect([await oculto('lat'), await oculto('precision_m')]).toEqual(['14.6410000', '18'])
+    expect([await readHiddenField('lat'), await readHiddenField('precision_m')]).toEqual(['14.6410000', '18'])
     expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
   })
 
   it('goes on looking for a better position when the phone fails after the first one', async () => {
     await abrir(fakePages.createRequest())
-    await evaluar(`navigator.geolocation.watchPosition = (hallar, fallar) => {
+    await evaluate(`navigator.geolocation.watchPosition = (hallar, fallar) => {
       hallar({ coords: { latitude: 14.64, longitude: -90.61, accuracy: 1450 } })
       setTimeout(() => {
         fallar({ code: 2, PERMISSION_DENIED: 1 })
@@ -130,8 +130,8 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
       return 1
     }, 0`)
     await boton('Usar mi ubicación').tap()
-    await expect.poll(() => evaluar('document.title')).toBe('falló')
-    expect(await evaluar('document.querySelector("#estado-gps").textContent')).toMatch(/^Buscando/)
+    await expect.poll(() => evaluate('document.title')).toBe('falló')
+    expect(await evaluate('document.querySelector("#estado-gps").textContent')).toMatch(/^Buscando/)
   })
 
   it('asks again whether a position will do when a new one takes its place', async () => {
@@ -151,107 +151,107 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await abrir(fakePages.createRequest())
     expect(pedidas.some((una) => una.startsWith(tilesUrl))).toBe(false)
     await boton('Señalarlo en el mapa').tap()
-    const antes = await alturaDeConfirmar()
-    await conMosaicos()
-    await quieto()
-    expect(await alturaDeConfirmar()).toBe(antes)
+    const antes = await readConfirmTop()
+    await waitForTiles()
+    await waitForStillMap()
+    expect(await readConfirmTop()).toBe(antes)
     await boton('Confirmar').tap()
     await texto('Toque su casa en el mapa para poner el pin.').waitFor()
-    expect([await oculto('metodo'), await alturaDeConfirmar()]).toEqual(['', antes])
+    expect([await readHiddenField('metodo'), await readConfirmTop()]).toEqual(['', antes])
     await revisar('falta-pin')
-    await tocarMapa(220, 220)
+    await tapMap(220, 220)
     await texto(/El pin está a .* al sureste del centro de Mixco/).waitFor()
-    const [lat, lng] = [Number(await oculto('lat')), Number(await oculto('lng'))]
-    expect([await oculto('metodo'), lat < MIXCO.lat, lng > MIXCO.lng]).toEqual(['mapa', true, true])
+    const [lat, lng] = [Number(await readHiddenField('lat')), Number(await readHiddenField('lng'))]
+    expect([await readHiddenField('metodo'), lat < MIXCO.lat, lng > MIXCO.lng]).toEqual(['mapa', true, true])
     const caja = (await pagina().locator('.pin').boundingBox())!
     const raton = pagina().mouse
     await raton.move(caja.x + 24, caja.y + 24)
     await raton.down()
     await raton.move(caja.x + 24, caja.y - 60, { steps: 8 })
     await raton.up()
-    expect(Number(await oculto('lat'))).toBeGreaterThan(lat)
+    expect(Number(await readHiddenField('lat'))).toBeGreaterThan(lat)
     // Zooming drops tiles that are on their way.
     for (const nombre of ['Acercar el mapa', 'Acercar el mapa', 'Alejar el mapa']) await boton(nombre).tap()
-    await quieto()
+    await waitForStillMap()
     await texto('Mover el pin con botones').tap()
-    const previa = Number(await oculto('lng'))
+    const previa = Number(await readHiddenField('lng'))
     await boton('Este →').tap()
-    expect(Number(await oculto('lng'))).toBeGreaterThan(previa)
-    await quieto()
+    expect(Number(await readHiddenField('lng'))).toBeGreaterThan(previa)
+    await waitForStillMap()
     await revisar('mapa')
     expect(await texto('© OpenStreetMap').count()).toBe(1)
     // OpenStreetMap wants to know the site. The token is none of its business.
     expect(new Set(tileReferers)).toEqual(new Set([`${url}/`]))
     await boton('Confirmar').tap()
-    await gracias()
-    expect(fakePages.confirmaciones[0]).toMatchObject({ method: 'mapa', seguro: false })
+    await waitForThanks()
+    expect(fakePages.confirmations[0]).toMatchObject({ method: 'mapa', acceptsDistance: false })
   })
 
   it('takes no blind tap: without tiles the other ways lead', async () => {
-    tileServer.fallan = true
+    tileServer.isFailing = true
     await abrir(fakePages.createRequest())
     await boton('Señalarlo en el mapa').tap()
-    const antes = await alturaDeConfirmar()
+    const antes = await readConfirmTop()
     await texto('No se pudo cargar el mapa').waitFor()
-    const { x, y } = await evaluar<{ x: number; y: number }>(
+    const { x, y } = await evaluate<{ x: number; y: number }>(
       `(({ x, y }) => ({ x: x + 150, y: y + 5 }))(document.querySelector('#con-mapa').getBoundingClientRect())`,
     )
     for (const abajo of [60, 120, 180]) await pagina().touchscreen.tap(x, y + abajo - 40)
-    expect([await pagina().locator('.pin').isVisible(), await oculto('metodo')]).toEqual([false, ''])
-    expect(await alturaDeConfirmar()).toBe(antes)
+    expect([await pagina().locator('.pin').isVisible(), await readHiddenField('metodo')]).toEqual([false, ''])
+    expect(await readConfirmTop()).toBe(antes)
     await revisar('sin-mapa')
     await boton('Confirmar').tap()
-    expect(fakePages.confirmaciones).toEqual([])
-    tileServer.fallan = false
+    expect(fakePages.confirmations).toEqual([])
+    tileServer.isFailing = false
     await pagina().locator('#con-mapa').getByRole('button', { name: 'Cargar el mapa otra vez' }).tap()
-    await conMosaicos()
+    await waitForTiles()
     expect(await texto('No se pudo cargar el mapa').isVisible()).toBe(false)
   })
 
   it('puts no pin where the map’s picture hasn’t come', FULL_RUN_ONLY, async () => {
     await abrir(fakePages.createRequest())
     await boton('Señalarlo en el mapa').tap()
-    await conMosaicos()
-    await quieto()
-    await tocarMapa(100, 100)
-    await expect.poll(() => oculto('metodo')).toBe('mapa')
-    const puesto = await oculto('lat')
+    await waitForTiles()
+    await waitForStillMap()
+    await tapMap(100, 100)
+    await expect.poll(() => readHiddenField('metodo')).toBe('mapa')
+    const puesto = await readHiddenField('lat')
     // As while the tiles of another place are on their way.
-    await evaluar(
+    await evaluate(
       `document.querySelectorAll('.leaflet-tile').forEach((una) => una.classList.remove('leaflet-tile-loaded'))`,
     )
-    await tocarMapa(250, 200)
+    await tapMap(250, 200)
     await texto('Ahí todavía no se ve el mapa').waitFor()
-    expect(await oculto('lat')).toBe(puesto)
+    expect(await readHiddenField('lat')).toBe(puesto)
   })
 
   it('can be done with the keyboard alone', FULL_RUN_ONLY, async () => {
     await abrir(fakePages.createRequest())
     const { keyboard } = pagina()
     const llegarA = async (cual: string) => {
-      for (let i = 0; i < 30 && (await enfocado()) !== cual; i++) await keyboard.press('Tab')
-      expect(await enfocado()).toBe(cual)
+      for (let i = 0; i < 30 && (await readFocused()) !== cual; i++) await keyboard.press('Tab')
+      expect(await readFocused()).toBe(cual)
     }
     await llegarA('gps')
     await keyboard.press('Tab')
     await keyboard.press('Enter')
-    await conMosaicos()
-    await quieto()
-    expect(await enfocado()).toBe('titulo')
+    await waitForTiles()
+    await waitForStillMap()
+    expect(await readFocused()).toBe('titulo')
     await llegarA('pin')
     for (const tecla of ['ArrowUp', 'ArrowUp', 'Shift+ArrowLeft', '+']) await keyboard.press(tecla)
-    expect(Number(await oculto('lat'))).toBeGreaterThan(MIXCO.lat)
-    expect(Number(await oculto('lng'))).toBeLessThan(MIXCO.lng)
+    expect(Number(await readHiddenField('lat'))).toBeGreaterThan(MIXCO.lat)
+    expect(Number(await readHiddenField('lng'))).toBeLessThan(MIXCO.lng)
     await texto(/al noroeste|al oeste/).waitFor()
     await llegarA('atras')
     await keyboard.press('Tab')
     await keyboard.press('Enter')
-    await gracias()
+    await waitForThanks()
     await llegarA('referencia')
     await keyboard.type('casa de dos pisos')
     await keyboard.press('Tab')
     await keyboard.press('Enter')
     await pagina().locator('dd', { hasText: 'casa de dos pisos' }).waitFor()
-    expect(fakePages.confirmaciones).toMatchObject([{ method: 'mapa' }])
+    expect(fakePages.confirmations).toMatchObject([{ method: 'mapa' }])
   })
 })

@@ -13,14 +13,14 @@ export const en = (accuracy: number): BrowserContextOptions => ({
 })
 
 /** A recipient's phone, 360 × 740 unless told: what the page complains of, and whatever it asks of others, fails the test. */
-function usarTelefono() {
-  const quejas: string[] = []
+function usePhone() {
+  const complaints: string[] = []
   const requestedUrls: string[] = []
   let context: BrowserContext
   let pagina: Page
   afterEach(async () => {
     await context?.close()
-    expect([...new Set(quejas)]).toEqual([])
+    expect([...new Set(complaints)]).toEqual([])
     expect(
       requestedUrls.filter(
         (requestedUrl) => !requestedUrl.startsWith(`${url}/`) && !requestedUrl.startsWith(`${tilesUrl}/`),
@@ -32,7 +32,7 @@ function usarTelefono() {
     context: () => context,
     pagina: () => pagina,
     async open(token: string, opciones: BrowserContextOptions = {}) {
-      quejas.length = 0
+      complaints.length = 0
       requestedUrls.length = 0
       context = await openContext({
         viewport: { width: 360, height: 740 },
@@ -44,11 +44,11 @@ function usarTelefono() {
       context.on('request', (solicitud) => requestedUrls.push(solicitud.url()))
       context.on('console', (mensaje) => {
         const isExpected = /ERR_INTERNET_DISCONNECTED|status of [45]\d\d/.test(mensaje.text())
-        if (['error', 'warning'].includes(mensaje.type()) && !isExpected) quejas.push(mensaje.text().slice(0, 300))
+        if (['error', 'warning'].includes(mensaje.type()) && !isExpected) complaints.push(mensaje.text().slice(0, 300))
       })
-      context.on('weberror', (error) => quejas.push(`uncaught: ${error.error().message}`))
+      context.on('weberror', (error) => complaints.push(`uncaught: ${error.error().message}`))
       if (opciones.javaScriptEnabled !== false) {
-        await context.exposeFunction('violada', (violation: string) => quejas.push(`CSP: ${violation}`))
+        await context.exposeFunction('violada', (violation: string) => complaints.push(`CSP: ${violation}`))
         await context.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
           window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
       }
@@ -56,19 +56,19 @@ function usarTelefono() {
       await pagina.goto(`${url}/u/${token}`, { waitUntil: 'networkidle' })
     },
     /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
-    evaluar: <T>(expression: string) => evaluateIn<T>(pagina, expression),
+    evaluate: <T>(expression: string) => evaluateIn<T>(pagina, expression),
     check: (nombre: string) =>
       checkPage({
         pagina,
         nombre: `ubicacion-${nombre}`,
-        blancos:
+        touchTargets:
           'button, a.boton, input:not([type=hidden], [type=checkbox]), textarea, summary, label.casilla, .errores a, dd a, .pin',
       }),
-    oculto: (nombre: string) => pagina.locator(`input[name=${nombre}]`).inputValue(),
+    readHiddenField: (nombre: string) => pagina.locator(`input[name=${nombre}]`).inputValue(),
     button: (name: string | RegExp) => pagina.getByRole('button', { name }),
-    enfocado: () => evaluateIn<string>(pagina, 'document.activeElement.id || document.activeElement.tagName'),
+    readFocused: () => evaluateIn<string>(pagina, 'document.activeElement.id || document.activeElement.tagName'),
     /** Where the button to confirm stands in the window, from its top. */
-    alturaDeConfirmar: () =>
+    readConfirmTop: () =>
       evaluateIn<number>(pagina, `document.querySelector('.barra .principal').getBoundingClientRect().y`),
     /** Words that don't stand in one line, such as «entregad/o». */
     findBrokenWords: () =>
@@ -96,8 +96,8 @@ function usarTelefono() {
 
 /** What a recipient sees and does on his phone. */
 export function useRecipientPage() {
-  const telefono = usarTelefono()
-  const { pagina, evaluar } = telefono
+  const telefono = usePhone()
+  const { pagina, evaluate } = telefono
   const titulo = (name: string | RegExp) => pagina().getByRole('heading', { name })
   return {
     ...telefono,
@@ -105,15 +105,15 @@ export function useRecipientPage() {
     texto: (textOrPattern: string | RegExp) => pagina().getByText(textOrPattern),
     enlace: () => pagina().getByLabel('Enlace del mapa'),
     referencia: () => pagina().getByLabel('¿Cómo reconocemos el lugar?'),
-    gracias: () => titulo(/Gracias/).waitFor(),
-    tocarMapa: (x: number, y: number) => pagina().locator('#mapa').tap({ position: { x, y } }),
-    conMosaicos: () =>
-      expect.poll(() => evaluar('document.querySelector("#mapa.leaflet-container:not(.ciego)") !== null')).toBe(true),
+    waitForThanks: () => titulo(/Gracias/).waitFor(),
+    tapMap: (x: number, y: number) => pagina().locator('#mapa').tap({ position: { x, y } }),
+    waitForTiles: () =>
+      expect.poll(() => evaluate('document.querySelector("#mapa.leaflet-container:not(.ciego)") !== null')).toBe(true),
     /** The map has come to rest. */
-    quieto: () =>
+    waitForStillMap: () =>
       expect
         .poll(() =>
-          evaluar(`!document.querySelector('.leaflet-zoom-anim, .leaflet-pan-anim') &&
+          evaluate(`!document.querySelector('.leaflet-zoom-anim, .leaflet-pan-anim') &&
             [...document.querySelectorAll('.leaflet-tile')].every((una) => getComputedStyle(una).opacity === '1')`),
         )
         .toBe(true),

@@ -14,7 +14,7 @@ describe('the location page', () => {
     for (let i = 0; i < 50; i++) expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
     const respuesta = await fetch(`${url}/u/${token}`, { method: 'HEAD' })
     expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
-    expect(fakePages.confirmaciones).toEqual([])
+    expect(fakePages.confirmations).toEqual([])
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
@@ -145,9 +145,9 @@ describe('a posted form', () => {
       referencia: '  portón\r\nverde\u202e ',
     })
     expect([respuesta.status, respuesta.headers.get('location')]).toEqual([303, token])
-    expect(fakePages.confirmaciones).toEqual([
+    expect(fakePages.confirmations).toEqual([
       {
-        seguro: false,
+        acceptsDistance: false,
         cambiar: false,
         method: 'gps',
         lat: 14.6349,
@@ -168,8 +168,8 @@ describe('a posted form', () => {
       lng: '',
       metodo: '',
     })
-    expect(fakePages.confirmaciones).toEqual([
-      { seguro: false, cambiar: false, method: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
+    expect(fakePages.confirmations).toEqual([
+      { acceptsDistance: false, cambiar: false, method: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
     ])
   })
 
@@ -192,14 +192,14 @@ describe('a posted form', () => {
     const html = await respuesta.text()
     expect(html).toContain(mensaje)
     for (const valor of Object.values(campos)) expect(html).toContain(valor)
-    expect(fakePages.confirmaciones).toEqual([])
+    expect(fakePages.confirmations).toEqual([])
   })
 
   it('keeps how inexact a position is, if the person says that it is right', async () => {
     const campos = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
     for (const precision_m of ['1800', '250000'])
       await submitForm(fakePages.createRequest(), { ...campos, precision_m })
-    expect(fakePages.confirmaciones.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
+    expect(fakePages.confirmations.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
   })
 
   it('may describe the place with words alone', async () => {
@@ -207,8 +207,8 @@ describe('a posted form', () => {
     for (const como of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
       expect((await submitForm(fakePages.createRequest(), { ...como, referencia, enlace: '' })).status).toBe(303)
     }
-    const descrita = { seguro: false, cambiar: false, method: 'descripcion', referencia }
-    expect(fakePages.confirmaciones).toEqual([descrita, descrita])
+    const descrita = { acceptsDistance: false, cambiar: false, method: 'descripcion', referencia }
+    expect(fakePages.confirmations).toEqual([descrita, descrita])
   })
 
   it('may say the place anew while the courier isn’t on his way', async () => {
@@ -218,7 +218,7 @@ describe('a posted form', () => {
     expect(cambiar).toContain('name="cambiar" value="1"')
     expect(cambiar).toContain('portón verde</textarea>')
     await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
-    expect(fakePages.confirmaciones.map(({ cambiar }) => cambiar)).toEqual([false, true])
+    expect(fakePages.confirmations.map(({ cambiar }) => cambiar)).toEqual([false, true])
     fakePages.responder(() => ({ ok: false, motivo: 'agotada' }))
     const agotada = await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
     expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
@@ -247,7 +247,9 @@ describe('a posted form', () => {
   })
 
   it('is asked about when it is far away, and may be corrected or insisted on', async () => {
-    fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
+    fakePages.responder(({ acceptsDistance }) =>
+      acceptsDistance ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 },
+    )
     const token = fakePages.createRequest()
     const campos = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
     const pregunta = await submitForm(token, campos)
@@ -259,7 +261,11 @@ describe('a posted form', () => {
     expect(corregida.status).toBe(200)
     expect(await corregida.text()).toContain('frente al muelle')
     expect((await submitForm(token, { ...campos, seguro: '1' })).status).toBe(303)
-    expect(fakePages.confirmaciones.at(-1)).toMatchObject({ seguro: true, lat: 15.5, referencia: 'frente al muelle' })
+    expect(fakePages.confirmations.at(-1)).toMatchObject({
+      acceptsDistance: true,
+      lat: 15.5,
+      referencia: 'frente al muelle',
+    })
   })
 
   it.each([
@@ -278,7 +284,7 @@ describe('a posted form', () => {
     })
     expect(respuesta.status).toBe(status)
     expect(await respuesta.text()).toContain('No pudimos leer eso')
-    expect(fakePages.confirmaciones).toEqual([])
+    expect(fakePages.confirmations).toEqual([])
   })
 })
 

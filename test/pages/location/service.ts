@@ -27,27 +27,32 @@ const ABIERTA: UbicacionRequestData = {
   correctable: false,
 }
 /** The service behind the page, in memory: what the page asks of it, and what it answers. */
-function crearPaginas() {
+function createFakePages() {
   const solicitudes = new Map<string, UbicacionRequestData>()
-  const confirmaciones: ProposedPlace[] = []
-  const palabras: string[] = []
+  const confirmations: ProposedPlace[] = []
+  const words: string[] = []
   const otherTokens: string[] = []
-  let lecturas = 0
+  let readCount = 0
   let responder: ((lugar: ProposedPlace) => ConfirmationResult | undefined) | undefined
   const requestsPort: UbicacionRequests = {
     async leer(token) {
-      lecturas++
+      readCount++
       return solicitudes.get(token)
     },
     async confirm(token, lugar) {
-      confirmaciones.push(lugar)
+      confirmations.push(lugar)
       const datos = solicitudes.get(token)
       if (!datos) return { ok: false, motivo: 'desconocida' }
       if (datos.estado === 'vencida' || datos.estado === 'cerrada') return { ok: false, motivo: datos.estado }
       const resultado = responder?.(lugar)
       if (resultado) return resultado
       const anterior = datos.confirmed
-      if (lugar.method === 'descripcion' && !lugar.sin_punto && anterior && (anterior.enlace ?? anterior.lat) !== null)
+      if (
+        lugar.method === 'descripcion' &&
+        !lugar.removesPoint &&
+        anterior &&
+        (anterior.enlace ?? anterior.lat) !== null
+      )
         return { ok: false, motivo: 'con_punto' }
       const { lat = null, lng = null, precision_m = null, enlace = null, referencia = null } = lugar
       const confirmedPlace = { lat, lng, precision_m, enlace, referencia, lectura: null }
@@ -55,7 +60,7 @@ function crearPaginas() {
       return { ok: true }
     },
     async describe(token, referencia) {
-      palabras.push(referencia)
+      words.push(referencia)
       const datos = solicitudes.get(token)
       if (!datos?.confirmed) return { ok: false, motivo: 'desconocida' }
       solicitudes.set(token, { ...datos, confirmed: { ...datos.confirmed, referencia: referencia || null } })
@@ -69,10 +74,10 @@ function crearPaginas() {
   let cuenta = 0
   return {
     requestsPort,
-    confirmaciones,
-    words: palabras,
+    confirmations,
+    words,
     others: otherTokens,
-    scans: () => lecturas,
+    scans: () => readCount,
     responder: (newResponder: typeof responder) => {
       responder = newResponder
     },
@@ -85,37 +90,40 @@ function crearPaginas() {
       solicitudes.set(token, { ...solicitudes.get(token)!, ...cambios })
     },
     /** Everything as before the test; a token is never used twice. */
-    vaciar() {
-      confirmaciones.length = 0
-      palabras.length = 0
+    reset() {
+      confirmations.length = 0
+      words.length = 0
       otherTokens.length = 0
       responder = undefined
-      lecturas = 0
+      readCount = 0
     },
   }
 }
 /** A tile as the server of a map would send it: green, with an edge, and paler towards one corner. */
-const TESELA = (() => {
+const TILE_PNG = (() => {
   const tileSide = 256
-  const crudo = Buffer.alloc((tileSide * 3 + 1) * tileSide)
+  const rawPixels = Buffer.alloc((tileSide * 3 + 1) * tileSide)
   for (let y = 0; y < tileSide; y++) {
     for (let x = 0; x < tileSide; x++) {
-      const calle = x % 64 < 5 || y % 64 < 5
-      crudo.set(calle ? [250, 250, 245] : [196 + (x >> 4), 222, 190 + (y >> 4)], y * (tileSide * 3 + 1) + 1 + x * 3)
+      const isStreet = x % 64 < 5 || y % 64 < 5
+      rawPixels.set(
+        isStreet ? [250, 250, 245] : [196 + (x >> 4), 222, 190 + (y >> 4)],
+        y * (tileSide * 3 + 1) + 1 + x * 3,
+      )
     }
   }
   const toPngChunk = (tipo: string, datos: Buffer) => {
     const cuerpo = Buffer.concat([Buffer.from(tipo), datos])
-    const [largo, suma] = [Buffer.alloc(4), Buffer.alloc(4)]
+    const [largo, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
     largo.writeUInt32BE(datos.length)
-    suma.writeUInt32BE(crc32(cuerpo))
-    return Buffer.concat([largo, cuerpo, suma])
+    checksum.writeUInt32BE(crc32(cuerpo))
+    return Buffer.concat([largo, cuerpo, checksum])
   }
-  const cabecera = Buffer.from([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0])
+  const header = Buffer.from([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0])
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
-    toPngChunk('IHDR', cabecera),
-    toPngChunk('IDAT', deflateSync(crudo)),
+    toPngChunk('IHDR', header),
+    toPngChunk('IDAT', deflateSync(rawPixels)),
     toPngChunk('IEND', Buffer.alloc(0)),
   ])
 })()
@@ -123,10 +131,10 @@ export const listenOnFreePort = (server: Server) =>
   new Promise<string>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
   })
-export const fakePages = crearPaginas()
+export const fakePages = createFakePages()
 export const tileReferers: (string | undefined)[] = []
 /** What the server of the map's tiles does: answers, or fails. */
-export const tileServer = { fallan: false }
+export const tileServer = { isFailing: false }
 // Where a file's tests find them: the page, and the map's tiles.
 export let url = ''
 export let tilesUrl = ''
@@ -137,13 +145,13 @@ export const advanceClock = (ms: number) => {
 
 /** Called once at the top of a test file. */
 export function useUbicacionService() {
-  let servidores: Server[]
+  let servers: Server[]
   beforeAll(async () => {
     const localTileServer = createServer((req, res) => {
       tileReferers.push(req.headers.referer)
-      if (tileServer.fallan) return void res.writeHead(503).end()
+      if (tileServer.isFailing) return void res.writeHead(503).end()
       res.setHeader('Content-Type', 'image/png')
-      res.end(TESELA)
+      res.end(TILE_PNG)
     })
     tilesUrl = await listenOnFreePort(localTileServer)
     const app = express()
@@ -156,15 +164,15 @@ export function useUbicacionService() {
     })
     const server = createServer(app)
     url = await listenOnFreePort(server)
-    servidores = [localTileServer, server]
+    servers = [localTileServer, server]
   })
   beforeEach(() => {
-    fakePages.vaciar()
-    tileServer.fallan = false
+    fakePages.reset()
+    tileServer.isFailing = false
     advanceClock(60_000) // everybody's bucket is full again
   })
   afterAll(() => {
-    for (const server of servidores) {
+    for (const server of servers) {
       server.closeAllConnections()
       server.close()
     }

@@ -3,7 +3,7 @@ import { buildGuia, hasta } from '../../factories.ts'
 import { enTerminal, hasTerminal, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias, lanzar } = cli
+const { write: escribir, guias, launch } = cli
 const nueva = async () => (await cli.comercio.api.guias.crear(buildGuia())).guia
 const estado = async (guia: string) => (await cli.comercio.api.guias.obtener(guia)).estado
 
@@ -39,7 +39,7 @@ describe('guias cancelar', () => {
 
   describe.skipIf(!hasTerminal)('on a terminal', () => {
     const preguntar = async (guia: string) => {
-      const proceso = lanzar([], { program: enTerminal(['cancelar', guia]), input: null })
+      const proceso = launch([], { program: enTerminal(['cancelar', guia]), input: null })
       await hasta(async () => proceso.output.includes('[s/N]'))
       return proceso
     }

@@ -8,7 +8,7 @@ import { hasta } from '../../factories.ts'
 import { hasTerminal, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias, lanzar } = cli
+const { write: escribir, guias, launch } = cli
 const ejecutar = promisify(execFile)
 
 /** Where a shell is on this machine. */
@@ -65,7 +65,7 @@ describe('guias completar', () => {
     })
 
     it.skipIf(!hasTerminal)('completes on a terminal, files too', async () => {
-      const bash = lanzar([], {
+      const bash = launch([], {
         program: ['/usr/bin/script', '-qec', `${BASH} --norc -i`, '/dev/null'],
         input: null,
         env: { TERM: 'dumb', PS1: 'listo> ', BASH_SILENCE_DEPRECATION_WARNING: '1' },
@@ -99,7 +99,7 @@ describe('guias completar', () => {
   })
 
   it.skipIf(!ZSH || !hasTerminal)('zsh completes on a terminal', async () => {
-    const zsh = lanzar([], {
+    const zsh = launch([], {
       program: ['/usr/bin/script', '-qec', `${ZSH} -f -i`, '/dev/null'],
       input: null,
       env: { TERM: 'dumb', PS1: 'listo> ' },

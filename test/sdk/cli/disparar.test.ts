@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS } from '../../../server/generated/contract/vocabulary.ts'
+import { STATE_MACHINE } from '../../../server/generated/contract/vocabulary.ts'
 import { buildGuia } from '../../factories.ts'
 import { useCli } from './run.ts'
 
 const cli = useCli()
-const { entorno, guias } = cli
+const { environment, guias } = cli
 
 describe('guias disparar', () => {
-  it.each(Object.keys(MAQUINA_DE_ESTADOS.transiciones))('takes a test guide to %s', async (estado) => {
+  it.each(Object.keys(STATE_MACHINE.transiciones))('takes a test guide to %s', async (estado) => {
     const { codigo, output: salida, errores } = await guias(['disparar', `guia.${estado}`, '--json'])
     expect([codigo, errores]).toEqual([0, ''])
     expect(JSON.parse(salida).estado).toBe(estado)
@@ -63,7 +63,7 @@ describe('guias disparar', () => {
     )
     const tarde = await guias(['disparar', 'en_ruta', '--guia', guia])
     expect([tarde.codigo, tarde.errores]).toEqual([1, expect.stringContaining('transicion_invalida')])
-    const viva = await entorno.createLlave(cli.comercio, { modo: 'live' })
+    const viva = await environment.createLlave(cli.comercio, { modo: 'live' })
     const { codigo, errores } = await guias(['disparar', 'recolectado', '--guia', guia], { env: { GUIAS_LLAVE: viva } })
     expect([codigo, errores]).toEqual([1, expect.stringMatching(/guia_desconocida/)])
   })

@@ -11,7 +11,7 @@ import { SECRETO } from '../signatures.ts'
 import { NO_PAUSE_COMMAND, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
-const { entorno, guias, lanzar } = cli
+const { environment, guias, launch } = cli
 
 describe('guias escuchar', () => {
   interface Llegada {
@@ -43,7 +43,7 @@ describe('guias escuchar', () => {
   const avisos = (ruta: string) =>
     llegadas.filter((una) => una.path === ruta).map(({ cuerpo }) => JSON.parse(cuerpo) as AvisoDeGuia)
   const escuchar = async (suyo: Comercio, args: string[], mas: Record<string, string> = {}) => {
-    const proceso = lanzar(['escuchar', '--intervalo', '0.1', ...args], {
+    const proceso = launch(['escuchar', '--intervalo', '0.1', ...args], {
       program: NO_PAUSE_COMMAND,
       env: { GUIAS_LLAVE: suyo.llave, ...mas },
     })
@@ -56,7 +56,7 @@ describe('guias escuchar', () => {
   }
 
   it('sends what a webhook would, signed the same', async () => {
-    const suyo = await entorno.nuevoComercio()
+    const suyo = await environment.nuevoComercio()
     await suyo.api.guias.crear(buildGuia())
     await suyo.api.webhooks.crear({ url: `${destino}/real` })
     const proceso = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
@@ -115,7 +115,7 @@ describe('guias escuchar', () => {
   })
 
   it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
-    const suyo = await entorno.nuevoComercio()
+    const suyo = await environment.nuevoComercio()
     const { guia } = await suyo.api.guias.crear(buildGuia())
     await suyo.api.simulador.avanzar(guia, { estado: 'recolectado' })
     const todo = await escuchar(suyo, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
@@ -148,7 +148,7 @@ describe('guias escuchar', () => {
   })
 
   it('insists while the local server fails, and goes on when it will not have it', async () => {
-    const suyo = await entorno.nuevoComercio()
+    const suyo = await environment.nuevoComercio()
     await suyo.api.guias.crear(buildGuia())
     let veces = 0
     contestar = () => (++veces < 2 ? 500 : 204)
@@ -189,14 +189,14 @@ describe('guias escuchar', () => {
   })
 
   it('only shows them without a destination, and begins anew where the cursor is of another', async () => {
-    const suyo = await entorno.nuevoComercio()
+    const suyo = await environment.nuevoComercio()
     const anterior = await suyo.api.guias.crear(buildGuia())
     const cursor = join(cli.folder, 'ajeno')
     const ajeno = await cli.comercio.api.eventos.listar({ limite: 1 })
     await writeFile(cursor, `${ajeno.cursor_siguiente}\n`)
     const proceso = await escuchar(suyo, ['--cursor', cursor, '--json'])
     await hasta(async () => proceso.errores.includes('ya no vale'))
-    const { guia } = await new Guias({ llave: suyo.llave, baseUrl: entorno.url }).guias.crear(buildGuia())
+    const { guia } = await new Guias({ llave: suyo.llave, baseUrl: environment.url }).guias.crear(buildGuia())
     await hasta(async () => proceso.output.includes(guia))
     // What happened before is not shown.
     expect(proceso.output).not.toContain(anterior.guia)

@@ -5,7 +5,7 @@ import { buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
 import { CLI, enTerminal, hasTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
-const { write: escribir, guias, lanzar } = cli
+const { write: escribir, guias, launch } = cli
 const leer = (nombre: string) => readFile(join(cli.folder, nombre), 'latin1')
 const hojas = async (nombre: string) => (await leer(nombre)).match(/\/Type \/Page\b/g)?.length
 
@@ -178,7 +178,7 @@ describe('guias etiquetas', () => {
       })
     })
     const orden = ['etiquetas', suyas[0]!, '--salida', 'media.pdf', '--url', lento]
-    const proceso = lanzar(orden)
+    const proceso = launch(orden)
     await hasta(async () => llego)
     proceso.child.kill('SIGINT')
     expect([await proceso.fin, proceso.errores]).toEqual([130, 'Error: Interrumpido.\n'])

@@ -115,7 +115,7 @@ describe('guias', () => {
       expect.stringMatching(/no acepta su llave.*GUIAS_LLAVE, o --llave-archivo/),
     ])
     expect(mala.errores).not.toContain(cli.comercio.llave)
-    const corta = await cli.entorno.createLlave(cli.comercio, { alcances: ['guias:leer'] })
+    const corta = await cli.environment.createLlave(cli.comercio, { alcances: ['guias:leer'] })
     const sinAlcance = await guias(['webhooks', 'listar'], { env: { GUIAS_LLAVE: corta } })
     expect([sinAlcance.codigo, sinAlcance.errores]).toEqual([
       1,

@@ -63,7 +63,7 @@ describe('guias listar', () => {
   })
 
   it.each(['UTC', 'Asia/Tokyo', 'America/Guatemala'])('shows the clock of each destination (TZ=%s)', async (TZ) => {
-    const otro = await cli.entorno.nuevoComercio()
+    const otro = await cli.environment.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave, TZ }
     const aqui = await otro.api.guias.crear(buildGuia())
     const aBogota = {
@@ -86,7 +86,7 @@ describe('guias listar', () => {
   })
 
   it('filters by telephone and by metadata, and writes metadata as it reads them', async () => {
-    const otro = await cli.entorno.nuevoComercio()
+    const otro = await cli.environment.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
     await otro.api.guias.crear(buildGuia())
     const metadatos = { canal: 'web', campaña: 'a, b' }
@@ -103,7 +103,7 @@ describe('guias listar', () => {
   })
 
   it('says that there is nothing, and what is wrong with a filter', async () => {
-    const otro = await cli.entorno.nuevoComercio()
+    const otro = await cli.environment.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
     expect(await guias(['listar'], { env })).toEqual({
       codigo: 0,

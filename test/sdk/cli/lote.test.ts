@@ -8,7 +8,7 @@ import { buildGuia, FULL_RUN_ONLY, hasta, lote100 } from '../../factories.ts'
 import { CLI, createRef, enTerminal, hasTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './run.ts'
 
 const cli = useCli()
-const { entorno, write: escribir, guias, lanzar } = cli
+const { environment, write: escribir, guias, launch } = cli
 
 /** Stands before the service and, after so many answers, keeps the others: what was asked for is done, and nobody hears of it. */
 const intermediario = (respuestas: number) =>
@@ -16,7 +16,7 @@ const intermediario = (respuestas: number) =>
     const trozos: Buffer[] = []
     for await (const trozo of req) trozos.push(trozo)
     const { authorization } = req.headers
-    const { status, cuerpo } = await entorno.request(req.method!, req.url!, {
+    const { status, cuerpo } = await environment.request(req.method!, req.url!, {
       cabeceras: { authorization: authorization!, 'content-type': 'application/json' },
       raw: Buffer.concat(trozos).toString(),
     })
@@ -341,7 +341,7 @@ describe('guias lote', () => {
   })
 
   it('interrupted or killed, it is run again and nothing is doubled', FULL_RUN_ONLY, async () => {
-    const otro = await entorno.nuevoComercio()
+    const otro = await environment.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
     const filas = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
     const csv = await escribir(
@@ -358,13 +358,13 @@ describe('guias lote', () => {
     }
 
     const cortado = { env: { ...env, GUIAS_URL: await intermediario(4) } }
-    const muerta = lanzar(orden, cortado)
+    const muerta = launch(orden, cortado)
     await hasta(async () => (await escritas('grande.resultados.csv')) > 300)
     muerta.child.kill('SIGKILL')
     await muerta.fin
 
     cortado.env.GUIAS_URL = await intermediario(4)
-    const interrumpida = lanzar(orden, cortado)
+    const interrumpida = launch(orden, cortado)
     await hasta(async () => (await escritas('grande.resultados-2.csv')) > 300)
     interrumpida.child.kill('SIGINT')
     expect(await interrumpida.fin).toBe(130)

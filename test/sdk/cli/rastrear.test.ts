@@ -3,7 +3,7 @@ import { buildGuia, hasta } from '../../factories.ts'
 import { useCli } from './run.ts'
 
 const cli = useCli()
-const { guias, lanzar } = cli
+const { guias, launch } = cli
 
 describe('guias rastrear', () => {
   it('shows a history, and follows it to its end', async () => {
@@ -13,7 +13,7 @@ describe('guias rastrear', () => {
     expect(una.output).toMatch(
       new RegExp(`^${guia} {2}aceptado {2}Marisol.*, San Juan.*\\n {2}\\S+ \\S+ UTC-6 {2}guia.aceptado `),
     )
-    const siguiendo = lanzar(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
+    const siguiendo = launch(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
     await hasta(async () => siguiendo.output.includes('guia.aceptado'))
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
       await cli.comercio.api.simulador.avanzar(guia, { estado })
@@ -25,7 +25,7 @@ describe('guias rastrear', () => {
         .map((linea) => JSON.parse(linea).tipo),
     ).toEqual(['guia.aceptado', 'guia.recolectado', 'guia.en_ruta', 'guia.entregado'])
     const { guia: otra } = await cli.comercio.api.guias.crear(buildGuia())
-    const cortada = lanzar(['rastrear', otra, '--seguir', '--intervalo', '30'])
+    const cortada = launch(['rastrear', otra, '--seguir', '--intervalo', '30'])
     await hasta(async () => cortada.output.includes('guia.aceptado'))
     cortada.child.kill('SIGINT')
     expect([await cortada.fin, cortada.errores]).toEqual([0, ''])

@@ -40,72 +40,72 @@ export interface CommandOptions {
   program?: [string, ...string[]]
 }
 
-let serie = 0
-export const createRef = () => `CLI-${process.pid}-${++serie}`
+let refCount = 0
+export const createRef = () => `CLI-${process.pid}-${++refCount}`
 
-const servidores: Server[] = []
+const servers: Server[] = []
 /** A server of the test's own, until its file ends. */
 export async function serveRequests(handleRequest: RequestListener): Promise<string> {
   const server = createServer(handleRequest)
-  servidores.push(server)
+  servers.push(server)
   await new Promise<void>((listo) => server.listen(0, '127.0.0.1', listo))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** The built command line, run by this Node in a folder of its own as a merchant of its own. Called at the top of a file. */
 export function useCli() {
-  const entorno = shareEnvironment()
-  const hijos: ChildProcess[] = []
-  const cli = { entorno, folder: '', comercio: {} as Comercio, lanzar, guias, write: escribir }
+  const environment = shareEnvironment()
+  const children: ChildProcess[] = []
+  const cli = { environment, folder: '', comercio: {} as Comercio, launch, guias, write: escribir }
   beforeAll(async () => {
     cli.folder = await mkdtemp(join(tmpdir(), 'guias-cli-'))
-    cli.comercio = await entorno.nuevoComercio()
+    cli.comercio = await environment.nuevoComercio()
   })
   afterAll(async () => {
-    for (const hijo of hijos) hijo.kill('SIGKILL')
-    for (const server of servidores.splice(0)) {
+    for (const childProcess of children) childProcess.kill('SIGKILL')
+    for (const server of servers.splice(0)) {
       server.closeAllConnections()
       server.close()
     }
     await rm(cli.folder, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  function lanzar(
+  function launch(
     args: string[],
     { env = {}, input, program: programWords = [process.execPath, CLI] }: CommandOptions = {},
   ) {
-    const [command, ...previos] = programWords
-    const hijo = spawn(command, [...previos, ...args], {
+    const [command, ...programArgs] = programWords
+    const child = spawn(command, [...programArgs, ...args], {
       cwd: cli.folder,
       env: {
         PATH: process.env.PATH,
         ...CLOCK_ENVIRONMENT,
         HOME: cli.folder,
         GUIAS_LLAVE: cli.comercio.llave,
-        GUIAS_URL: entorno.url,
+        GUIAS_URL: environment.url,
         ...env,
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
-    hijos.push(hijo)
-    const proceso = { child: hijo, output: '', errores: '' }
-    hijo.stdout.setEncoding('utf8').on('data', (texto: string) => {
-      proceso.output += texto
+    children.push(child)
+    const launchedProcess = { child, output: '', errores: '' }
+    child.stdout.setEncoding('utf8').on('data', (texto: string) => {
+      launchedProcess.output += texto
     })
-    hijo.stderr.setEncoding('utf8').on('data', (texto: string) => {
-      proceso.errores += texto
+    child.stderr.setEncoding('utf8').on('data', (texto: string) => {
+      launchedProcess.errores += texto
     })
     // Who has ended reads no more.
-    hijo.stdin.on('error', () => {})
-    if (input !== null) hijo.stdin.end(input)
-    const fin = new Promise<number | null>((listo) => hijo.once('close', listo))
-    return Object.assign(proceso, { fin })
+    child.stdin.on('error', () => {})
+    if (input !== null) child.stdin.end(input)
+    const fin = new Promise<number | null>((listo) => child.once('close', listo))
+    return Object.assign(launchedProcess, { fin })
   }
 
   async function guias(args: string[], opciones?: CommandOptions) {
-    const proceso = lanzar(args, opciones)
-    const codigo = await proceso.fin
-    return { codigo, output: proceso.output, errores: proceso.errores }
+    const launchedProcess = launch(args, opciones)
+    const codigo = await launchedProcess.fin
+    return { codigo, output: launchedProcess.output, errores: launchedProcess.errores }
   }
 
   async function escribir(nombre: string, contenido: string | Uint8Array) {

@@ -7,7 +7,7 @@ import { buildGuia, lote100 } from '../../factories.ts'
 import { createRef, RECOGIDA_ARGS, useCli } from './run.ts'
 
 const cli = useCli()
-const { entorno, write: escribir, guias } = cli
+const { environment, write: escribir, guias } = cli
 
 interface Writer {
   separator: string
@@ -156,7 +156,7 @@ describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
     '%s: creates nothing twice, loses nothing, tells each fault with its row',
     async (key) => {
       const writer = WRITERS[key]!
-      const { llave, api } = await entorno.nuevoComercio()
+      const { llave, api } = await environment.nuevoComercio()
       const name = `tienda-${Object.keys(WRITERS).indexOf(key)}`
       const run = async (rows: Parameters<typeof write>[0]) => {
         await escribir(`${name}.csv`, write(rows, writer))
@@ -226,7 +226,7 @@ describe('guias lote, of a file with a fault', () => {
     ['book.csv', 'PK\x03\x04\0', /book\.csv es un libro de cálculo y no un CSV: ábralo/],
     ['long.jsonl', `{"a":"${'a'.repeat(2_200_000)}"}`, /long\.jsonl, línea 1: pasa de/],
   ])('asks nothing of the service before it has read all of %s', async (name, content, says) => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.nuevoComercio()
     const { codigo, errores } = await guias(['lote', await escribir(name, content), ...RECOGIDA_ARGS], {
       env: { GUIAS_LLAVE: llave },
     })
@@ -272,7 +272,7 @@ describe('guias lote, of a file with a fault', () => {
 
 describe('the file to fill in, and its chapter', () => {
   it('creates guides as it is served', async () => {
-    const response = await fetch(`${entorno.url}/docs/pedidos.csv`)
+    const response = await fetch(`${environment.url}/docs/pedidos.csv`)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
     const archivo = await escribir('pedidos.csv', new Uint8Array(await response.arrayBuffer()))
     const { codigo, output: salida, errores } = await guias(['lote', archivo, ...RECOGIDA_ARGS])
@@ -280,7 +280,7 @@ describe('the file to fill in, and its chapter', () => {
   })
 
   it('names only columns that the reader knows', async () => {
-    const chapter = await (await fetch(`${entorno.url}/docs/guia/hoja-de-calculo.md`)).text()
+    const chapter = await (await fetch(`${environment.url}/docs/guia/hoja-de-calculo.md`)).text()
     const rows = [...chapter.matchAll(/^\| (`[^|]+`) \| ([A-ZÁÉÍÓÚ][^|`]+) \|$/gm)]
     const known = rows.map(([, fields = '', names = '']) => {
       const found = names.split(', ').map(normalizarColumna)
@@ -295,7 +295,7 @@ describe('a file that the command line writes for spreadsheets', () => {
   const NAMES = ['=HYPERLINK("http://a.example";"Ana")', '@SUM(A1:A9)', '- José', '+Ana']
 
   it('runs in none of them, and is read as it was', async () => {
-    const { llave, api } = await entorno.nuevoComercio()
+    const { llave, api } = await environment.nuevoComercio()
     const {
       guias: [place],
     } = lote100()

@@ -68,7 +68,7 @@ describe('guias reenviar-solicitud', () => {
     // A telephone of its own: one telephone gets five messages a day.
     const vencida = await crear({ telefono: '+50255501122' })
     const confirmada = await crear({ lat: 14.7189, lng: -90.6442 })
-    await cli.entorno.quietud(cli.comercio)
+    await cli.environment.waitForQuiet(cli.comercio)
     await cli.comercio.api.simulador.confirmarUbicacion(vencida, { resultado: 'vencida' })
     const { codigo, output: salida, errores } = await guias(['reenviar-solicitud', vencida, confirmada])
     expect([codigo, salida]).toEqual([1, `${vencida}  se pidió otra vez (mensaje 2)\n`])

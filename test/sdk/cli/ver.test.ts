@@ -64,7 +64,7 @@ describe('guias ver', () => {
   it('gives in JSON the guide as the service does, with the whole of its history', async () => {
     const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     for (let n = 0; n < 101; n++)
-      await cli.entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Nota ${n}` })
+      await cli.environment.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Nota ${n}` })
     const { eventos, ...resto } = JSON.parse((await guias(['ver', guia, '--json'])).output)
     const { eventos: primeros, ...esperada } = await cli.comercio.api.guias.obtener(guia)
     expect(resto).toEqual(esperada)

@@ -26,7 +26,7 @@ describe('guias webhooks', () => {
     JSON.parse((await guias(['webhooks', 'crear', direccion(), '--json', ...args])).output)
 
   it('says that there is none, creates one and gives its secret once', async () => {
-    const otro = await cli.entorno.nuevoComercio()
+    const otro = await cli.environment.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
     expect(await guias(['webhooks', 'listar'], { env })).toEqual({
       codigo: 0,
@@ -202,7 +202,7 @@ describe('guias webhooks', () => {
   it('tells what the service will not have by the option that it was in', async () => {
     const { codigo, errores } = await guias(['webhooks', 'crear', direccion(), '--tipos', 'guia.nada'])
     expect([codigo, errores]).toEqual([1, expect.stringMatching(/\n {2}--tipos: debe ser un tipo de evento/)])
-    const mala = await guias(['webhooks', 'crear', 'nada', '--url', cli.entorno.url])
+    const mala = await guias(['webhooks', 'crear', 'nada', '--url', cli.environment.url])
     expect([mala.codigo, mala.errores]).toEqual([1, expect.stringMatching(/\n {2}url: La dirección debe empezar/)])
   })
 })

@@ -7,17 +7,17 @@ import {
   SLOW_AFTER,
   type Waiting,
 } from '../../../server/domain/webhooks/admission.ts'
-import { READS_AT_ONCE as LECTURAS, PER_READ, READ_THRESHOLD } from '../../../server/domain/webhooks/dueReader.ts'
+import { PER_READ, READ_THRESHOLD, READS_AT_ONCE } from '../../../server/domain/webhooks/dueReader.ts'
 import { Hosts } from '../../../server/domain/webhooks/hosts.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../../server/domain/webhooks/schedule.ts'
 import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sender.ts'
 import {
-  SETTLEMENTS_AT_ONCE as ASIENTOS,
   GATHERING_MS,
   MANY_PENDING,
   SETTLEMENT_GROUP,
+  SETTLEMENTS_AT_ONCE,
 } from '../../../server/domain/webhooks/settlement.ts'
-import type { Maquina, SimulatedThread, Tiempo } from './virtualTime.ts'
+import type { Machine, SimulatedThread, Tiempo } from './virtualTime.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */
 export interface EntregaSimulada extends Waiting {
@@ -34,27 +34,27 @@ export interface EntregaSimulada extends Waiting {
  * Behaviour of a receiver: milliseconds until it answers, and if the answer is a success. More milliseconds than
  * {@link EXCHANGE_TIMEOUT} mean that it never answers.
  */
-export type Comportamiento = (azar: () => number, ahora: number) => { ms: number; succeeded: boolean }
+export type ReceiverModel = (random: () => number, ahora: number) => { ms: number; succeeded: boolean }
 
 /** Simulated endpoint as the database has it: its due deliveries and its failures. */
 export interface Punto {
   readonly comercio: string
   readonly host: string
-  readonly responder: Comportamiento
+  readonly responder: ReceiverModel
   /** Due deliveries that no process has read, oldest first. */
   readonly due: EntregaSimulada[]
   fallas: number
-  frenadoHasta: number
+  brakedUntil: number
   /** True after the first failed attempt. */
   hasFailed: boolean
-  duena?: Bomba
+  owner?: Bomba
 }
 
 /**
  * Costs of one delivery in milliseconds of CPU: of the sending thread, of its helper threads (garbage collection and
  * compilation in V8), of PostgreSQL and of the receiver. `disco` is the wait of a commit.
  */
-export interface Costos {
+export interface ProcessCosts {
   sending: number
   helpers: number
   postgres: number
@@ -63,10 +63,10 @@ export interface Costos {
 }
 
 /** Environment of a simulated process: virtual clock, random numbers, costs, PostgreSQL and the receiver. */
-export interface Mundo {
+export interface World {
   tiempo: Tiempo
   random: () => number
-  costs: Costos
+  costs: ProcessCosts
   /** Returns the connection of PostgreSQL with the shortest queue. */
   postgres: () => SimulatedThread
   receptor: SimulatedThread
@@ -89,15 +89,15 @@ class PointLine extends DeliveryLine<EntregaSimulada> {
  * `Hosts`, the schedule of attempts). Reading, settling and the network are models with the service's bounds.
  */
 export class Bomba {
-  readonly #mundo: Mundo
-  readonly #hilo: SimulatedThread
+  readonly #world: World
+  readonly #thread: SimulatedThread
   readonly #helpers: SimulatedThread
   readonly #admission = new Admission<EntregaSimulada, PointLine>()
   readonly #hosts: Hosts<PointLine>
   readonly #rows = new Map<Punto, PointLine>()
   readonly #toRead = new Set<PointLine>()
   /** Deliveries that the process has read and not settled. */
-  readonly #tenidas = new Map<EntregaSimulada, Punto>()
+  readonly #unsettled = new Map<EntregaSimulada, Punto>()
   readonly #resultados: { line: PointLine; aviso: EntregaSimulada; succeeded: boolean }[] = []
   #scans = 0
   #groups = 0
@@ -105,16 +105,16 @@ export class Bomba {
   #isGathering = false
   isAlive = true
 
-  constructor(mundo: Mundo, maquina: Maquina) {
-    this.#mundo = mundo
-    this.#hilo = maquina.thread()
-    this.#helpers = maquina.thread()
-    this.#hosts = new Hosts(() => mundo.tiempo.ahora)
+  constructor(world: World, machine: Machine) {
+    this.#world = world
+    this.#thread = machine.thread()
+    this.#helpers = machine.thread()
+    this.#hosts = new Hosts(() => world.tiempo.ahora)
   }
 
   /** Takes the lease of an endpoint. */
   take(punto: Punto): void {
-    punto.duena = this
+    punto.owner = this
     const line = new PointLine(punto, this.#admission.open(punto.comercio))
     line.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
     this.#rows.set(punto, line)
@@ -122,7 +122,7 @@ export class Bomba {
   }
 
   /** Tells the process that an endpoint has due deliveries. */
-  mirar(punto: Punto): void {
+  notifyDue(punto: Punto): void {
     const line = this.#rows.get(punto)
     if (!line) return
     this.#admission.queueLine(line)
@@ -136,10 +136,10 @@ export class Bomba {
    */
   die(): readonly Punto[] {
     this.isAlive = false
-    for (const [entrega, punto] of this.#tenidas) punto.due.push(entrega)
+    for (const [entrega, punto] of this.#unsettled) punto.due.push(entrega)
     const puntos = [...this.#rows.keys()]
     for (const punto of puntos) {
-      delete punto.duena
+      delete punto.owner
       punto.due.sort((a, b) => a.createdAt - b.createdAt || a.secuencia - b.secuencia)
     }
     return puntos
@@ -147,11 +147,11 @@ export class Bomba {
 
   #request(line: PointLine): void {
     line.porLeer = true
-    this.#considerar(line)
+    this.#considerReading(line)
   }
 
-  #considerar(line: PointLine): void {
-    const { tiempo } = this.#mundo
+  #considerReading(line: PointLine): void {
+    const { tiempo } = this.#world
     if (this.#toRead.size > 0) this.#leer()
     if (!line.porLeer || line.reading || line.waiting.length > READ_THRESHOLD) return
     if (line.isHung(tiempo.ahora, SLOW_AFTER)) return
@@ -160,7 +160,7 @@ export class Bomba {
   }
 
   #leer(): void {
-    if (this.#scans >= LECTURAS || !this.isAlive) return
+    if (this.#scans >= READS_AT_ONCE || !this.isAlive) return
     const reads: { line: PointLine; count: number }[] = []
     const perLine = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
     for (const line of [...this.#toRead].slice(0, PER_READ)) {
@@ -177,38 +177,38 @@ export class Bomba {
     this.#scans++
     const readEntregas = reads.map(({ line, count }) => line.point.due.splice(0, count))
     for (const [i, { line }] of reads.entries())
-      for (const entrega of readEntregas[i]!) this.#tenidas.set(entrega, line.point)
-    const rowCount = readEntregas.reduce((suma, pointEntregas) => suma + pointEntregas.length, 0)
-    const { postgres, costs: costos } = this.#mundo
-    postgres().perform((rowCount * costos.postgres) / 2, () => {
+      for (const entrega of readEntregas[i]!) this.#unsettled.set(entrega, line.point)
+    const rowCount = readEntregas.reduce((sum, pointEntregas) => sum + pointEntregas.length, 0)
+    const { postgres, costs } = this.#world
+    postgres().perform((rowCount * costs.postgres) / 2, () => {
       if (!this.isAlive) return
       this.#scans--
-      for (const [i, { line, count }] of reads.entries()) this.#traer(line, count, readEntregas[i]!)
+      for (const [i, { line, count }] of reads.entries()) this.#takeRead(line, count, readEntregas[i]!)
       this.#send()
-      for (const { line } of reads) if (line.limit > 1) this.#considerar(line)
+      for (const { line } of reads) if (line.limit > 1) this.#considerReading(line)
     })
   }
 
-  #traer(line: PointLine, count: number, readEntregas: readonly EntregaSimulada[]): void {
+  #takeRead(line: PointLine, count: number, readEntregas: readonly EntregaSimulada[]): void {
     this.#admission.unreserve(line, count)
     line.reading = false
     if (readEntregas.length >= count) line.porLeer = true
-    const { ahora } = this.#mundo.tiempo
+    const { ahora } = this.#world.tiempo
     for (const entrega of readEntregas) this.#admission.add(line, Object.assign(entrega, { desde: ahora }))
   }
 
   #send(): void {
-    const { tiempo, costs: costos } = this.#mundo
+    const { tiempo, costs } = this.#world
     const puede = (line: PointLine) => {
-      if (line.point.frenadoHasta > tiempo.ahora) return false
+      if (line.point.brakedUntil > tiempo.ahora) return false
       return this.#hosts.maySend(this.#sendingOf(line), line)
     }
     while (this.isAlive && this.#resultados.length + this.#settling < MANY_PENDING) {
       const turno = this.#admission.take(tiempo.ahora, puede)
       if (!turno) return
       this.#hosts.start(this.#sendingOf(turno.linea))
-      this.#hilo.perform(costos.sending / 2, () => this.#mandar(turno))
-      if (costos.helpers > 0) this.#helpers.perform(costos.helpers, () => {})
+      this.#thread.perform(costs.sending / 2, () => this.#startExchange(turno))
+      if (costs.helpers > 0) this.#helpers.perform(costs.helpers, () => {})
     }
   }
 
@@ -216,28 +216,28 @@ export class Bomba {
     return { host: punto.host, comercio: punto.comercio, verified: true, isTest: false }
   }
 
-  #mandar(turno: AdmissionTurn<EntregaSimulada, PointLine>): void {
-    const { tiempo, random: azar, costs: costos, receptor, onReceived } = this.#mundo
-    const { ms, succeeded } = turno.linea.point.responder(azar, tiempo.ahora)
-    const tarda = Math.min(ms, EXCHANGE_TIMEOUT)
+  #startExchange(turno: AdmissionTurn<EntregaSimulada, PointLine>): void {
+    const { tiempo, random, costs, receptor, onReceived } = this.#world
+    const { ms, succeeded } = turno.linea.point.responder(random, tiempo.ahora)
+    const exchangeMs = Math.min(ms, EXCHANGE_TIMEOUT)
     // A random part of the time passes before the arrival, so that deliveries may overtake each other.
-    const camino = azar() * tarda
+    const outboundMs = random() * exchangeMs
     const recibir = () => {
       if (succeeded && ms < EXCHANGE_TIMEOUT) {
         turno.aviso.times++
         turno.aviso.receivedAt ??= tiempo.ahora
         onReceived(turno.aviso, turno.linea.point)
       } else turno.linea.point.hasFailed = true
-      tiempo.after(tarda - camino, () =>
-        this.#hilo.perform(costos.sending / 2, () => this.#finish(turno, succeeded && ms < EXCHANGE_TIMEOUT)),
+      tiempo.after(exchangeMs - outboundMs, () =>
+        this.#thread.perform(costs.sending / 2, () => this.#finish(turno, succeeded && ms < EXCHANGE_TIMEOUT)),
       )
     }
-    tiempo.after(camino, () => receptor.perform(costos.receptor, recibir))
+    tiempo.after(outboundMs, () => receptor.perform(costs.receptor, recibir))
   }
 
   #finish(turno: AdmissionTurn<EntregaSimulada, PointLine>, succeeded: boolean): void {
     const { linea: line, aviso: entrega } = turno
-    const { tiempo } = this.#mundo
+    const { tiempo } = this.#world
     if (!this.isAlive) return
     this.#admission.finish(turno, tiempo.ahora)
     for (const otherLine of this.#hosts.finish(this.#sendingOf(line), succeeded)) this.#admission.queueLine(otherLine)
@@ -245,12 +245,12 @@ export class Bomba {
     punto.fallas = succeeded ? 0 : punto.fallas + 1
     line.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
     if (punto.fallas >= FAILURES_TO_BRAKE) {
-      const pausa = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (punto.fallas - FAILURES_TO_BRAKE))
-      punto.frenadoHasta = tiempo.ahora + pausa
+      const brakeMs = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (punto.fallas - FAILURES_TO_BRAKE))
+      punto.brakedUntil = tiempo.ahora + brakeMs
       const fuera = this.#admission.remove(line)
-      for (const removedEntrega of fuera) this.#tenidas.delete(removedEntrega)
+      for (const removedEntrega of fuera) this.#unsettled.delete(removedEntrega)
       punto.due.unshift(...fuera)
-      tiempo.after(pausa, () => punto.duena?.mirar(punto))
+      tiempo.after(brakeMs, () => punto.owner?.notifyDue(punto))
     }
     this.#resultados.push({ line, aviso: entrega, succeeded })
     if (this.#resultados.length >= SETTLEMENT_GROUP) this.#settle()
@@ -259,22 +259,22 @@ export class Bomba {
       tiempo.after(GATHERING_MS, () => this.#settle())
     }
     this.#send()
-    this.#considerar(line)
+    this.#considerReading(line)
   }
 
   #settle(): void {
     this.#isGathering = false
-    const { tiempo, postgres, costs: costos } = this.#mundo
-    while (this.#resultados.length > 0 && this.#groups < ASIENTOS) {
-      const grupo = this.#resultados.splice(0, SETTLEMENT_GROUP)
+    const { tiempo, postgres, costs } = this.#world
+    while (this.#resultados.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
+      const group = this.#resultados.splice(0, SETTLEMENT_GROUP)
       this.#groups++
-      this.#settling += grupo.length
-      postgres().perform((grupo.length * costos.postgres) / 2, () =>
-        tiempo.after(costos.disco, () => {
+      this.#settling += group.length
+      postgres().perform((group.length * costs.postgres) / 2, () =>
+        tiempo.after(costs.disco, () => {
           if (!this.isAlive) return
           this.#groups--
-          this.#settling -= grupo.length
-          for (const { line, aviso: entrega, succeeded } of grupo) this.#cerrar(line, entrega, succeeded)
+          this.#settling -= group.length
+          for (const { line, aviso: entrega, succeeded } of group) this.#cerrar(line, entrega, succeeded)
           this.#settle()
           this.#send()
         }),
@@ -283,19 +283,19 @@ export class Bomba {
   }
 
   #cerrar(line: PointLine, entrega: EntregaSimulada, succeeded: boolean): void {
-    const { tiempo, random: azar } = this.#mundo
-    this.#tenidas.delete(entrega)
+    const { tiempo, random } = this.#world
+    this.#unsettled.delete(entrega)
     entrega.intentos++
     if (succeeded) entrega.terminada = 'entregada'
     else {
-      const proximo = nextAttempt(entrega.intentos, new Date(tiempo.ahora), null, azar())
+      const proximo = nextAttempt(entrega.intentos, new Date(tiempo.ahora), null, random())
       if (!proximo) entrega.terminada = 'fallida'
       else
         tiempo.after(proximo.getTime() - tiempo.ahora, () => {
           line.point.due.push(entrega)
-          line.point.duena?.mirar(line.point)
+          line.point.owner?.notifyDue(line.point)
         })
     }
-    this.#considerar(line)
+    this.#considerReading(line)
   }
 }

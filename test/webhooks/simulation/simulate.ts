@@ -1,70 +1,70 @@
 import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/pumps.ts'
 import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sender.ts'
 import { createRandom } from '../../random.ts'
-import { Bomba, type Comportamiento, type Costos, type EntregaSimulada, type Punto } from './pump.ts'
-import { Maquina, Tiempo } from './virtualTime.ts'
+import { Bomba, type EntregaSimulada, type ProcessCosts, type Punto, type ReceiverModel } from './pump.ts'
+import { Machine, Tiempo } from './virtualTime.ts'
 
 /** Connections to PostgreSQL of one sending process. */
 const POSTGRES_CONNECTIONS = 4
 
 /** Parameters of a simulation. Instants and durations are in milliseconds. */
 export interface SimulationCase {
-  semilla: number
+  seed: number
   /** Cores of the one machine that holds everything. */
-  nucleos: number
+  cores: number
   processes: number
   endpoints: number
   comercios: number
-  costs: Costos
-  responder: (endpoint: number) => Comportamiento
+  costs: ProcessCosts
+  responder: (endpoint: number) => ReceiverModel
   /** Deliveries of each guide, in sequence. Default: 6. */
   eventos?: number
   /** Deliveries that are due at the start. Default: 0. */
   enCola?: number
-  /** Average of deliveries per second that become due at random times during the simulation, until `durante`. */
+  /** Average of deliveries per second that become due at random times during the simulation, until `durationMs`. */
   perSecond?: number
   durationMs?: number
   /** Processes to kill, and the instants. */
-  muertes?: readonly { proceso: number; en: number }[]
+  deaths?: readonly { processIndex: number; en: number }[]
 }
 
 /** Result of a simulation. */
-export interface InformeDeSimulacion {
+export interface SimulationReport {
   /** Distinct deliveries received per second, from the first arrival to the last. */
   perSecond: number
-  entregadas: number
+  deliveredCount: number
   /** Deliveries that have neither succeeded nor failed for good at the end. */
   lost: number
   /** Deliveries received more than once. */
   repetidas: number
   /** Deliveries received after a later event of the same guide, by a receiver that never failed. */
-  desordenadas: number
+  disorderedCount: number
   /** Longest wait of a delivery of each endpoint, by endpoint. */
   delays: readonly number[]
 }
 
 /** Runs a simulation to its end. The same seed gives the same report. */
-export function simular(simulationCase: SimulationCase): InformeDeSimulacion {
+export function simular(simulationCase: SimulationCase): SimulationReport {
   const tiempo = new Tiempo()
-  const azar = createRandom(simulationCase.semilla)
-  const maquina = new Maquina(tiempo, simulationCase.nucleos)
+  const random = createRandom(simulationCase.seed)
+  const machine = new Machine(tiempo, simulationCase.cores)
   const puntos: Punto[] = Array.from({ length: simulationCase.endpoints }, (_, i) => ({
     comercio: `com_${i % simulationCase.comercios}`,
     host: `tienda-${i}`,
     responder: simulationCase.responder(i),
     due: [],
     fallas: 0,
-    frenadoHasta: 0,
+    brakedUntil: 0,
     hasFailed: false,
   }))
   const { eventos = 6 } = simulationCase
   const todas: EntregaSimulada[] = []
   const pointOfEntrega = new Map<EntregaSimulada, number>()
   const lastSequences = new Map<string, number>()
-  let desordenadas = 0
-  const onReceived = ({ guia_id, secuencia, times: veces }: EntregaSimulada, { hasFailed }: Punto) => {
+  let disorderedCount = 0
+  const onReceived = ({ guia_id, secuencia, times }: EntregaSimulada, { hasFailed }: Punto) => {
     const ultima = lastSequences.get(guia_id) ?? 0
-    if (veces === 1 && !hasFailed && secuencia < ultima) desordenadas++
+    if (times === 1 && !hasFailed && secuencia < ultima) disorderedCount++
     lastSequences.set(guia_id, Math.max(ultima, secuencia))
   }
   const addEntrega = (i: number): Punto => {
@@ -87,51 +87,54 @@ export function simular(simulationCase: SimulationCase): InformeDeSimulacion {
   }
   for (let n = 0; n < (simulationCase.enCola ?? 0); n++) addEntrega(n % simulationCase.endpoints)
 
-  const mundoDe = () => {
-    const connections = Array.from({ length: POSTGRES_CONNECTIONS }, () => maquina.thread())
-    const postgres = () => connections.reduce((mejor, candidate) => (candidate.delay < mejor.delay ? candidate : mejor))
-    return { tiempo, random: azar, costs: simulationCase.costs, postgres, receptor: maquina.thread(), onReceived }
+  const createWorld = () => {
+    const connections = Array.from({ length: POSTGRES_CONNECTIONS }, () => machine.thread())
+    const postgres = () => connections.reduce((best, candidate) => (candidate.delay < best.delay ? candidate : best))
+    return { tiempo, random, costs: simulationCase.costs, postgres, receptor: machine.thread(), onReceived }
   }
-  const bombas = Array.from({ length: simulationCase.processes }, () => new Bomba(mundoDe(), maquina))
-  for (const [i, punto] of puntos.entries()) bombas[i % bombas.length]!.take(punto)
+  const pumps = Array.from({ length: simulationCase.processes }, () => new Bomba(createWorld(), machine))
+  for (const [i, punto] of puntos.entries()) pumps[i % pumps.length]!.take(punto)
 
   const addArrival = () => {
-    addEntrega(todas.length % simulationCase.endpoints).duena?.mirar(
+    addEntrega(todas.length % simulationCase.endpoints).owner?.notifyDue(
       puntos[(todas.length - 1) % simulationCase.endpoints]!,
     )
-    programar()
+    scheduleArrival()
   }
-  const programar = () => {
-    const espera = (-Math.log(1 - azar()) * 1_000) / simulationCase.perSecond!
+  const scheduleArrival = () => {
+    const espera = (-Math.log(1 - random()) * 1_000) / simulationCase.perSecond!
     if (tiempo.ahora + espera < simulationCase.durationMs!) tiempo.after(espera, addArrival)
   }
-  if (simulationCase.perSecond) programar()
-  for (const { proceso, en } of simulationCase.muertes ?? [])
+  if (simulationCase.perSecond) scheduleArrival()
+  for (const { processIndex, en } of simulationCase.deaths ?? [])
     tiempo.after(en, () => {
-      const bomba = bombas[proceso]!
+      const bomba = pumps[processIndex]!
       if (!bomba.isAlive) return
-      const huerfanos = bomba.die()
-      bombas[proceso] = new Bomba(mundoDe(), maquina)
+      const orphans = bomba.die()
+      pumps[processIndex] = new Bomba(createWorld(), machine)
       tiempo.after(PUMP_LIFE_SECONDS * 1_000, () => {
-        for (const [i, punto] of huerfanos.entries()) bombas[i % bombas.length]!.take(punto)
+        for (const [i, punto] of orphans.entries()) pumps[i % pumps.length]!.take(punto)
       })
     })
-  tiempo.correr(Number.POSITIVE_INFINITY)
-  return informar(simulationCase, { todas, pointOfEntrega, desordenadas })
+  tiempo.run(Number.POSITIVE_INFINITY)
+  return buildReport(simulationCase, { todas, pointOfEntrega, disorderedCount })
 }
 
-interface Jugada {
+interface SimulationRun {
   todas: readonly EntregaSimulada[]
   pointOfEntrega: ReadonlyMap<EntregaSimulada, number>
-  desordenadas: number
+  disorderedCount: number
 }
 
-function informar({ endpoints }: SimulationCase, { todas, pointOfEntrega, desordenadas }: Jugada): InformeDeSimulacion {
+function buildReport(
+  { endpoints }: SimulationCase,
+  { todas, pointOfEntrega, disorderedCount }: SimulationRun,
+): SimulationReport {
   const receivedEntregas = todas.filter(({ receivedAt }) => receivedAt !== undefined)
-  const instantes = receivedEntregas.map(({ receivedAt }) => receivedAt!)
+  const instants = receivedEntregas.map(({ receivedAt }) => receivedAt!)
   const [primera, ultima] = [
-    instantes.reduce((a, b) => Math.min(a, b), Infinity),
-    instantes.reduce((a, b) => Math.max(a, b), 0),
+    instants.reduce((a, b) => Math.min(a, b), Infinity),
+    instants.reduce((a, b) => Math.max(a, b), 0),
   ]
   const porPunto = new Array<number>(endpoints).fill(0)
   for (const entrega of receivedEntregas) {
@@ -140,18 +143,18 @@ function informar({ endpoints }: SimulationCase, { todas, pointOfEntrega, desord
   }
   return {
     perSecond: ((receivedEntregas.length - 1) * 1_000) / (ultima - primera),
-    entregadas: todas.filter(({ terminada }) => terminada === 'entregada').length,
+    deliveredCount: todas.filter(({ terminada }) => terminada === 'entregada').length,
     lost: todas.filter(({ terminada }) => terminada === undefined).length,
-    repetidas: todas.filter(({ times: veces }) => veces > 1).length,
-    desordenadas,
+    repetidas: todas.filter(({ times }) => times > 1).length,
+    disorderedCount,
     delays: porPunto,
   }
 }
 
 /** Receiver that answers after `ms` milliseconds, always with success. */
 export const answerAfter =
-  (ms: number): Comportamiento =>
+  (ms: number): ReceiverModel =>
   () => ({ ms, succeeded: true })
 
 /** Receiver that reads requests and never answers. */
-export const cuelga: Comportamiento = () => ({ ms: EXCHANGE_TIMEOUT, succeeded: false })
+export const neverAnswer: ReceiverModel = () => ({ ms: EXCHANGE_TIMEOUT, succeeded: false })

@@ -1,4 +1,4 @@
-interface Cita {
+interface ScheduledTask {
   en: number
   order: number
   perform: () => void
@@ -11,72 +11,72 @@ interface Cita {
 export class Tiempo {
   ahora = 0
   #nextOrder = 0
-  readonly #monton: Cita[] = []
+  readonly #heap: ScheduledTask[] = []
 
   /** Schedules a task `ms` milliseconds from now. */
-  after(ms: number, hacer: () => void): void {
-    const cita = { en: this.ahora + ms, order: this.#nextOrder++, perform: hacer }
-    let i = this.#monton.push(cita) - 1
-    for (let parent = (i - 1) >> 1; i > 0 && antes(cita, this.#monton[parent]!); i = parent, parent = (i - 1) >> 1) {
-      this.#monton[i] = this.#monton[parent]!
-      this.#monton[parent] = cita
+  after(ms: number, action: () => void): void {
+    const task = { en: this.ahora + ms, order: this.#nextOrder++, perform: action }
+    let i = this.#heap.push(task) - 1
+    for (let parent = (i - 1) >> 1; i > 0 && antes(task, this.#heap[parent]!); i = parent, parent = (i - 1) >> 1) {
+      this.#heap[i] = this.#heap[parent]!
+      this.#heap[parent] = task
     }
   }
 
   /** Runs the tasks that are due up to an instant, or until no task is left. */
-  correr(hasta: number): void {
-    for (let [primera] = this.#monton; primera && primera.en <= hasta; [primera] = this.#monton) {
-      this.#sacar()
+  run(hasta: number): void {
+    for (let [primera] = this.#heap; primera && primera.en <= hasta; [primera] = this.#heap) {
+      this.#removeFirst()
       this.ahora = primera.en
       primera.perform()
     }
   }
 
-  #sacar(): void {
-    const ultima = this.#monton.pop()!
-    if (this.#monton.length === 0) return
+  #removeFirst(): void {
+    const ultima = this.#heap.pop()!
+    if (this.#heap.length === 0) return
     let i = 0
     for (;;) {
-      let hijo = 2 * i + 1
-      if (hijo >= this.#monton.length) break
-      if (hijo + 1 < this.#monton.length && antes(this.#monton[hijo + 1]!, this.#monton[hijo]!)) hijo++
-      if (!antes(this.#monton[hijo]!, ultima)) break
-      this.#monton[i] = this.#monton[hijo]!
-      i = hijo
+      let child = 2 * i + 1
+      if (child >= this.#heap.length) break
+      if (child + 1 < this.#heap.length && antes(this.#heap[child + 1]!, this.#heap[child]!)) child++
+      if (!antes(this.#heap[child]!, ultima)) break
+      this.#heap[i] = this.#heap[child]!
+      i = child
     }
-    this.#monton[i] = ultima
+    this.#heap[i] = ultima
   }
 }
 
-const antes = (a: Cita, b: Cita) => a.en < b.en || (a.en === b.en && a.order < b.order)
+const antes = (a: ScheduledTask, b: ScheduledTask) => a.en < b.en || (a.en === b.en && a.order < b.order)
 
 /** Simulated machine whose threads share its cores. */
-export class Maquina {
+export class Machine {
   readonly #tiempo: Tiempo
-  readonly #listos: SimulatedThread[] = []
-  #libres: number
+  readonly #readyThreads: SimulatedThread[] = []
+  #freeCores: number
 
-  constructor(tiempo: Tiempo, nucleos: number) {
+  constructor(tiempo: Tiempo, cores: number) {
     this.#tiempo = tiempo
-    this.#libres = nucleos
+    this.#freeCores = cores
   }
 
   thread(): SimulatedThread {
-    return new SimulatedThread((hilo) => {
-      this.#listos.push(hilo)
+    return new SimulatedThread((thread) => {
+      this.#readyThreads.push(thread)
       this.#deliverResults()
     })
   }
 
   #deliverResults(): void {
-    while (this.#libres > 0) {
-      const hilo = this.#listos.shift()
-      if (!hilo) return
-      this.#libres--
-      const { ms, result: onDone } = hilo.start()
+    while (this.#freeCores > 0) {
+      const thread = this.#readyThreads.shift()
+      if (!thread) return
+      this.#freeCores--
+      const { ms, result: onDone } = thread.start()
       this.#tiempo.after(ms, () => {
-        this.#libres++
-        hilo.settle()
+        this.#freeCores++
+        thread.settle()
         onDone()
         this.#deliverResults()
       })
@@ -87,11 +87,11 @@ export class Maquina {
 /** Simulated thread: runs its tasks one after another, each when a core is free. */
 export class SimulatedThread {
   readonly #cola: { ms: number; result: () => void }[] = []
-  readonly #pedirNucleo: (hilo: SimulatedThread) => void
-  #ocupado = false
+  readonly #requestCore: (thread: SimulatedThread) => void
+  #isBusy = false
 
-  constructor(pedirNucleo: (hilo: SimulatedThread) => void) {
-    this.#pedirNucleo = pedirNucleo
+  constructor(requestCore: (thread: SimulatedThread) => void) {
+    this.#requestCore = requestCore
   }
 
   get delay(): number {
@@ -108,13 +108,13 @@ export class SimulatedThread {
   }
 
   settle(): void {
-    this.#ocupado = false
+    this.#isBusy = false
     this.#request()
   }
 
   #request(): void {
-    if (this.#ocupado || this.#cola.length === 0) return
-    this.#ocupado = true
-    this.#pedirNucleo(this)
+    if (this.#isBusy || this.#cola.length === 0) return
+    this.#isBusy = true
+    this.#requestCore(this)
   }
 }

@@ -72,7 +72,7 @@ function parseBody(texto: string): [leido: unknown, texto: string] {
  */
 export async function showResponse(respuesta: Response, ms: number): Promise<unknown> {
   const { status, ok, headers } = respuesta
-  const [leido, texto] = parseBody(await respuesta.text())
+  const [parsed, texto] = parseBody(await respuesta.text())
   const cabeceras = SHOWN_HEADERS.flatMap((nombre) => {
     const valor = headers.get(nombre)
     if (valor === null) return []
@@ -88,5 +88,5 @@ export async function showResponse(respuesta: Response, ms: number): Promise<unk
     `${status} · ${STATUS_MEANINGS[status] ?? (ok ? 'Bien' : 'Error')} · ${Math.round(ms)} ms`,
     ok ? 'bien' : 'falla',
   )
-  return leido
+  return parsed
 }

@@ -94,17 +94,17 @@ async function sendOnce<T>(
   } catch {
     throw new NoResponseError()
   }
-  const leido = parseJson(texto)
+  const parsed = parseJson(texto)
   // A captive portal of a Wi-Fi network answers every request with its own page, which is not a response of the
   // service. Only a proxy on the way sends a 413, so that status counts.
-  if (leido === undefined && respuesta.status < 500 && ![204, 413].includes(respuesta.status))
+  if (parsed === undefined && respuesta.status < 500 && ![204, 413].includes(respuesta.status))
     throw new NoResponseError()
   const serverTime = Date.parse(respuesta.headers.get('Date') ?? '')
   if (serverTime) await measureClock(serverTime, sentAt, Date.now())
   return {
     status: respuesta.status,
-    cuerpo: leido as T,
-    problema: respuesta.ok ? {} : ((leido ?? {}) as Partial<Problema>),
+    cuerpo: parsed as T,
+    problema: respuesta.ok ? {} : ((parsed ?? {}) as Partial<Problema>),
     esperar: readRetryAfter(respuesta.headers.get('Retry-After')),
     serverTime: serverTime ? serverTime + 999 : 0,
   }
@@ -139,12 +139,12 @@ async function measureClock(serverTime: number, sentAt: number, receivedAt: numb
   if (receivedAt - sentAt > MAX_ROUND_TRIP_MS) return
   const measured = Math.round(serverTime + 500 - (sentAt + receivedAt) / 2)
   const clockOffset = Math.abs(measured) < CLOCK_NOISE_MS ? 0 : measured
-  const previousOffset = await readSetting('desfase')
+  const previousOffset = await readSetting('clockOffset')
   if (
     previousOffset === undefined ||
     (previousOffset !== clockOffset && Math.abs(previousOffset - clockOffset) > CLOCK_NOISE_MS / 2)
   ) {
-    await setSetting('desfase', clockOffset)
+    await setSetting('clockOffset', clockOffset)
   }
 }
 

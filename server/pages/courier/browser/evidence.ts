@@ -16,9 +16,9 @@ const strictestOf = (requirements: readonly PoliticaDeEvidencia['firma'][]) =>
   (['obligatoria', 'opcional'] as const).find((level) => requirements.includes(level)) ?? 'no'
 
 /** Returns the evidence that the form asks for, so that it suffices for all parcels of the delivery. */
-export function evidenceFor(paquetes: readonly WithPolicy[]): PoliticaDeEvidencia {
-  const policies = paquetes.map(({ politica }) => politica ?? DEFAULT_POLICY)
-  const ownPolicies = policies.filter((_, i) => paquetes[i]!.isSamePerson)
+export function evidenceFor(parcels: readonly WithPolicy[]): PoliticaDeEvidencia {
+  const policies = parcels.map(({ politica }) => politica ?? DEFAULT_POLICY)
+  const ownPolicies = policies.filter((_, i) => parcels[i]!.isSamePerson)
   return {
     fotos_minimas: Math.max(...policies.map(({ fotos_minimas }) => fotos_minimas)),
     firma: strictestOf(ownPolicies.map(({ firma }) => firma)),
@@ -43,7 +43,7 @@ export const evidenceParts = ({ politica = DEFAULT_POLICY, isSamePerson }: WithP
 /** Evidence that the form contains. */
 interface FilledForm {
   fotos: readonly unknown[]
-  trazos: unknown
+  strokes: unknown
   sin_firma: string
   documento: string
 }
@@ -53,7 +53,7 @@ export function findMissingEvidence({ fotos_minimas, firma, documento }: Politic
   const missingCount = fotos_minimas - filled.fotos.length
   return {
     ...(missingCount > 0 ? { fotos: formatFotosRequest(fotos_minimas, missingCount) } : {}),
-    ...(firma === 'obligatoria' && !filled.trazos && filled.sin_firma === ''
+    ...(firma === 'obligatoria' && !filled.strokes && filled.sin_firma === ''
       ? { firma: 'Pida la firma, o elija por qué no la hay.' }
       : {}),
     ...(documento === 'obligatoria' && filled.documento.trim() === ''

@@ -6,7 +6,7 @@ import {
   isFinalEstado,
   pasoA,
   stepsAfter,
-  takesPaquete,
+  takesParcel,
 } from './vocabulary.ts'
 
 /** Prediction of a guide after all its pending actions. */
@@ -28,19 +28,19 @@ export interface Prediction {
  * can report then.
  */
 export function predict(
-  guia: Pick<StoredGuia, 'guia' | 'datos' | 'sinAsignar'>,
+  guia: Pick<StoredGuia, 'guia' | 'datos' | 'isUnassigned'>,
   actions: readonly CourierAction[],
 ): Prediction {
   const pendientes = actions.filter(
-    (action) => action.guia === guia.guia && action.situacion === 'pendiente' && action.estado !== null,
+    (action) => action.guia === guia.guia && action.status === 'pendiente' && action.estado !== null,
   )
   const ultima = pendientes.at(-1)
   const estado = ultima?.estado ?? guia.datos?.estado ?? null
   const isOwn =
-    !guia.datos || guia.datos.custodia === 'propia' || pendientes.some((action) => takesPaquete(action.estado))
+    !guia.datos || guia.datos.custodia === 'propia' || pendientes.some((action) => takesParcel(action.estado))
   const steps = ultima
-    ? stepsAfter(ultima.estado!).filter((paso) => isOwn || takesPaquete(paso.estado))
+    ? stepsAfter(ultima.estado!).filter((paso) => isOwn || takesParcel(paso.estado))
     : (guia.datos?.siguientes.filter(({ estado: otro }) => otro !== 'cancelado') ??
-      (guia.sinAsignar ? [] : ALL_STEPS.map(pasoA)))
+      (guia.isUnassigned ? [] : ALL_STEPS.map(pasoA)))
   return { estado, isUnsent: ultima !== undefined, final: estado !== null && isFinalEstado(estado), isOwn, steps }
 }

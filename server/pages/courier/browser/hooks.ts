@@ -9,7 +9,7 @@ import { onStoreChange } from './store/base.ts'
  * @param clave key of the data; while a new key is being read, the result is undefined
  */
 export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | undefined {
-  const [leido, setState] = useState<{ clave: string; valor: T }>()
+  const [storedData, setState] = useState<{ clave: string; valor: T }>()
   const actual = useRef(leer)
   actual.current = leer
   useEffect(() => {
@@ -39,7 +39,7 @@ export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | und
       unsubscribe()
     }
   }, [clave])
-  return leido?.clave === clave ? leido.valor : undefined
+  return storedData?.clave === clave ? storedData.valor : undefined
 }
 
 const partsOf = (hash: string) => hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
@@ -129,7 +129,7 @@ export function useIsOnline(): boolean {
 
 /** Position of the phone, or the reason why it is missing. */
 export interface GeoPosition {
-  estado: 'buscando' | 'lista' | 'denegada' | 'sin'
+  estado: 'searching' | 'found' | 'denied' | 'unavailable'
   point?: { lat: number; lng: number; precision_m: number }
 }
 
@@ -138,7 +138,7 @@ export interface GeoPosition {
  * @param ask true to ask the courier for permission; false to use a permission that was given before
  */
 export function usePosition(ask: boolean): GeoPosition {
-  const [posicion, setPosicion] = useState<GeoPosition>({ estado: 'buscando' })
+  const [posicion, setPosicion] = useState<GeoPosition>({ estado: 'searching' })
   useEffect(() => {
     let watchId: number | undefined
     let isMounted = true
@@ -149,19 +149,21 @@ export function usePosition(ask: boolean): GeoPosition {
         ({ coords: { latitude: lat, longitude: lng, accuracy } }) => {
           if (accuracy > bestAccuracy) return
           bestAccuracy = accuracy
-          setPosicion({ estado: 'lista', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
+          setPosicion({ estado: 'found', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
         },
         ({ code, PERMISSION_DENIED }) =>
-          setPosicion((antes) => (antes.point ? antes : { estado: code === PERMISSION_DENIED ? 'denegada' : 'sin' })),
+          setPosicion((antes) =>
+            antes.point ? antes : { estado: code === PERMISSION_DENIED ? 'denied' : 'unavailable' },
+          ),
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
     }
-    if (!navigator.geolocation) setPosicion({ estado: 'sin' })
+    if (!navigator.geolocation) setPosicion({ estado: 'unavailable' })
     else if (ask) startWatch()
     else {
       const permission = navigator.permissions?.query({ name: 'geolocation' })
       permission?.then(
-        ({ state }) => (state === 'granted' ? startWatch() : setPosicion({ estado: 'sin' })),
+        ({ state }) => (state === 'granted' ? startWatch() : setPosicion({ estado: 'unavailable' })),
         () => {},
       )
     }

@@ -36,7 +36,7 @@ export function useInstallable(): 'toque' | 'menu' | null {
     update()
     return () => void listeners.delete(update)
   }, [])
-  const rechazada = useStoredData(async () => (await readSetting('sinInstalar')) ?? false, '')
+  const rechazada = useStoredData(async () => (await readSetting('declinesInstall')) ?? false, '')
   if (rechazada !== false || isInstalled()) return null
   return hasOffer ? 'toque' : standalone === false ? 'menu' : null
 }

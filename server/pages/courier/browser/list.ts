@@ -7,7 +7,7 @@ import { type Heading, headingOf } from './heading.ts'
 import { inStopOrder, partOfStop } from './stops.ts'
 import type { AssignedGuias, CourierAction, StoredGuia } from './store/base.ts'
 import { foldText } from './texts.ts'
-import { ESTADO_NAMES, type Estado, takesPaquete } from './vocabulary.ts'
+import { ESTADO_NAMES, type Estado, takesParcel } from './vocabulary.ts'
 
 /** Row of the list: a guide on the phone, its prediction and its texts. */
 export interface DispatchRow extends StoredGuia, Prediction {
@@ -52,11 +52,11 @@ export function dispatchRows(
         collator.compare(item.heading?.direccion ?? '', other.heading?.direccion ?? '') ||
         collator.compare(item.guia, other.guia),
     )
-  return inStopOrder(byAddress, desde, diaDe(Date.now()))
+  return inStopOrder(byAddress, desde, localDayOf(Date.now()))
 }
 
 /** Returns the day of an instant by the phone's calendar: «2026-11-25». */
-export const diaDe = (ahora: number) =>
+export const localDayOf = (ahora: number) =>
   new Date(ahora - new Date(ahora).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
 
 function toDispatchRow(guia: StoredGuia, actions: readonly CourierAction[], here: Point | null): DispatchRow {
@@ -76,11 +76,11 @@ function toDispatchRow(guia: StoredGuia, actions: readonly CourierAction[], here
 }
 
 function titleOf(
-  { datos, isUnknown, sinAsignar }: StoredGuia,
+  { datos, isUnknown, isUnassigned }: StoredGuia,
   { estado, final }: Prediction,
   heading: Heading | null,
 ): string {
-  if (!datos) return isUnknown ? 'No existe' : sinAsignar ? 'No la tiene asignada' : 'Sin datos todavía'
+  if (!datos) return isUnknown ? 'No existe' : isUnassigned ? 'No la tiene asignada' : 'Sin datos todavía'
   if (final && estado)
     return datos.nombre_comercio ? `${ESTADO_NAMES[estado]}: ${datos.nombre_comercio}` : ESTADO_NAMES[estado]
   if (datos.custodia === 'ajena') return 'La lleva otro'
@@ -105,8 +105,8 @@ export function groupByMunicipio(
   const takenGuias = new Set(
     actions
       .filter(
-        ({ estado, situacion, terminada }) =>
-          takesPaquete(estado) && (situacion === 'pendiente' || (terminada !== null && terminada > readAt)),
+        ({ estado, status, terminada }) =>
+          takesParcel(estado) && (status === 'pendiente' || (terminada !== null && terminada > readAt)),
       )
       .map(({ guia }) => guia),
   )
@@ -136,7 +136,7 @@ export function buscar(rows: readonly DispatchRow[], searchText: string): readon
 }
 
 /** Returns the part of the list to which a guide belongs; null if the guide can be delivered or collected now. */
-export const partToday = (row: DispatchRow) => partOfStop(row, diaDe(Date.now()))
+export const partToday = (row: DispatchRow) => partOfStop(row, localDayOf(Date.now()))
 
 /**
  * Returns the next stop: the first guide that can be handled now and that the courier carries, or else the first to
@@ -172,9 +172,9 @@ export function terminadas(
 ): number {
   const desde = hoy ? Date.parse(hoy.desde) : 0
   const isRecent = desde > ahora - DIA_MS
-  const finishedOnPhone = actions.flatMap(({ estado, situacion, guia, repartidor: author, ocurrido_en }) =>
+  const finishedOnPhone = actions.flatMap(({ estado, status, guia, repartidor: author, ocurrido_en }) =>
     author === repartidor &&
-    situacion !== 'atencion' &&
+    status !== 'atencion' &&
     (estado === 'entregado' || estado === 'devuelto') &&
     Date.parse(ocurrido_en) >= (isRecent ? desde : ahora - DIA_MS)
       ? [guia]

@@ -32,7 +32,7 @@ export async function reportLote({ repartidor, nombre }: Sesion, guias: readonly
     actions,
   )
   const guiasToReport = rows.filter((row) => canEnter(row, estado)).map(({ guia }) => guia)
-  const emptyFields = { evento: {}, fotos: [], firma: null, trazos: null }
+  const emptyFields = { evento: {}, fotos: [], firma: null, strokes: null }
   await enqueue(
     guiasToReport.map((guia) => ({ repartidor, nombre, guia, estado, ...emptyFields })),
     Date.now(),

@@ -20,9 +20,9 @@ const VERSION_CHECK_MS = 3_600_000
 
 function Application({ registro }: { registro: Promise<ServiceWorkerRegistration> | undefined }) {
   const sesion = useStoredData(async () => (await readSetting('sesion')) ?? null, '')
-  const clockOffset = useStoredData(async () => (await readSetting('desfase')) ?? 0, '') ?? 0
+  const clockOffset = useStoredData(async () => (await readSetting('clockOffset')) ?? 0, '') ?? 0
   const unsentCount = useStoredData(
-    async () => (await readActions()).filter((action) => action.situacion !== 'enviada').length,
+    async () => (await readActions()).filter((action) => action.status !== 'enviada').length,
     '',
   )
   const [sending, setSending] = useState<readonly number[]>([])
@@ -83,7 +83,7 @@ function Screen({ path, screens, ...context }: ScreenProps) {
   if (OtherScreen) return <OtherScreen {...context} />
   if (lugar === 'marcar')
     return <screens.Mark sesion={sesion} estado={param in ESTADO_NAMES ? (param as Estado) : undefined} />
-  if (lugar === 'accion') return <ActionDetail {...context} orden={Number(param)} />
+  if (lugar === 'accion') return <ActionDetail {...context} order={Number(param)} />
   const de = { sesion, guia: guia! }
   if (action === 'entregar') return <Deliver {...de} />
   if (action === 'nota') return <StepScreen {...de} estado={null} />

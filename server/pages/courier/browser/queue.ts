@@ -58,13 +58,13 @@ export function sendQueue(): Promise<SendRound> {
 
 async function runRound(): Promise<SendRound> {
   try {
-    if (isAhead((await readSetting('pausa')) ?? 0, MAX_PAUSE_MS)) return 'luego'
-    if (await readSetting('salir')) {
+    if (isAhead((await readSetting('pausedUntil')) ?? 0, MAX_PAUSE_MS)) return 'luego'
+    if (await readSetting('isSigningOut')) {
       const response = await requestSignOut()
       if (!isSignedOut(response)) return await postponeRound(response)
-      await setSetting('salir', undefined)
+      await setSetting('isSigningOut', undefined)
     }
-    if (!(await readActions()).some(({ situacion }) => situacion === 'pendiente')) return 'hecho'
+    if (!(await readActions()).some(({ status }) => status === 'pendiente')) return 'hecho'
     const quien = await requestSesion()
     if (quien.status === 401) return await loseSesion()
     if (quien.status !== 200) return await postponeRound(quien)
@@ -99,7 +99,7 @@ async function sendActionsOf(repartidor: string): Promise<SendRound> {
     const batch = collectedActions
     collectedActions = []
     if (batch.length === 0) return undefined
-    announce(batch.map(({ orden }) => orden))
+    announce(batch.map(({ order }) => order))
     const fines = batch.length === 1 ? [await sendAction(batch[0]!)] : await sendBatch(batch)
     if (fines.includes('sin_sesion')) return loseSesion()
     if (fines.includes('pausa')) return 'luego'
@@ -107,9 +107,9 @@ async function sendActionsOf(repartidor: string): Promise<SendRound> {
     for (const [i, outcome] of fines.entries()) if (outcome !== 'enviada') stoppedGuias.add(batch[i]!.guia)
     return undefined
   }
-  for (const { orden, guia, ...queued } of await readActions()) {
-    if (queued.situacion === 'enviada' || queued.repartidor !== repartidor) continue
-    const actual = await readAction(orden)
+  for (const { order, guia, ...queued } of await readActions()) {
+    if (queued.status === 'enviada' || queued.repartidor !== repartidor) continue
+    const actual = await readAction(order)
     if (!actual) continue
     const fits =
       collectedActions.length < MAX_ACTIONS_PER_REQUEST &&
@@ -118,9 +118,9 @@ async function sendActionsOf(repartidor: string): Promise<SendRound> {
     const outcome = fits ? undefined : await sendCollected()
     if (outcome) return outcome
     if (stoppedGuias.has(guia)) continue
-    if (actual.situacion === 'atencion' || isAhead(actual.noAntesDe, RETRY_DELAY_LIMIT_MS)) {
+    if (actual.status === 'atencion' || isAhead(actual.noAntesDe, RETRY_DELAY_LIMIT_MS)) {
       stoppedGuias.add(guia)
-      if (actual.situacion === 'pendiente') resultado = 'luego'
+      if (actual.status === 'pendiente') resultado = 'luego'
       continue
     }
     collectedActions.push(actual)
@@ -191,10 +191,10 @@ export function watchQueue() {
   // may be sent while another is added.
   let pendientes = new Set<number>()
   onStoreChange(async () => {
-    const ahora = (await readActions()).filter(({ situacion }) => situacion === 'pendiente').map(({ orden }) => orden)
+    const ahora = (await readActions()).filter(({ status }) => status === 'pendiente').map(({ order }) => order)
     const antes = pendientes
     pendientes = new Set(ahora)
-    if (ahora.every((orden) => antes.has(orden))) return
+    if (ahora.every((order) => antes.has(order))) return
     sendNow()
     requestSync()
   })

@@ -6,9 +6,9 @@ import type {
   Problema,
 } from '../../../generated/contract/types/index.ts'
 import { type ApiResponse, NoResponseError, requestApi, requestSesion } from './api.ts'
-import { changeAction, changeActions, finishActions, readAction, readImage } from './store/actions.ts'
+import { changeAction, changeActions, finishActions, readAction, readStoredImage } from './store/actions.ts'
 import { type Attachment, type CourierAction, setSetting } from './store/base.ts'
-import { takesPaquete } from './vocabulary.ts'
+import { takesParcel } from './vocabulary.ts'
 
 /** Base of the wait after a failure, in milliseconds; each further failure doubles the wait. */
 export const RETRY_DELAY_MS = 5_000
@@ -65,7 +65,7 @@ export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]>
   if (status !== 200) return esperar(batch)
   const { resultados } = cuerpo
   await finishActions(
-    resultados.flatMap((entry) => (entry.ok ? [{ orden: batch[entry.indice]!.orden, ...entry.evento }] : [])),
+    resultados.flatMap((entry) => (entry.ok ? [{ order: batch[entry.indice]!.order, ...entry.evento }] : [])),
   )
   const fines: Fin[] = []
   for (const entry of resultados) {
@@ -112,7 +112,7 @@ async function sendOne(pendiente: CourierAction): Promise<Fin> {
   await changeActions([pendiente], countIntento)
   const mal = await uploadAttachments(pendiente)
   if (mal) return mal
-  const readyAction = await readAction(pendiente.orden)
+  const readyAction = await readAction(pendiente.order)
   if (!readyAction) return 'enviada'
   const { guia, id: idempotencia, ocurrido_en } = readyAction
   const respuesta = readyAction.entrega
@@ -125,17 +125,17 @@ async function sendOne(pendiente: CourierAction): Promise<Fin> {
       })
     : await requestApi<EventoRegistrado>('POST', `guias/${guia}/eventos`, eventoOf(readyAction))
   if (respuesta.status === 200 || respuesta.status === 201) {
-    await finishActions([{ orden: readyAction.orden, ...respuesta.cuerpo }])
+    await finishActions([{ order: readyAction.order, ...respuesta.cuerpo }])
     return 'enviada'
   }
-  if (respuesta.status === 422 && !readyAction.resubida && blamesAttachments(respuesta.problema)) {
+  if (respuesta.status === 422 && !readyAction.isReuploaded && blamesAttachments(respuesta.problema)) {
     // The server keeps unused files for a week only, but the phone still has the images.
-    await changeAction(readyAction.orden, ({ fotos, firma }) => ({
-      resubida: true,
+    await changeAction(readyAction.order, ({ fotos, firma }) => ({
+      isReuploaded: true,
       fotos: fotos.map(({ imagen }) => ({ imagen })),
       firma: firma && { imagen: firma.imagen },
     }))
-    const reread = await readAction(readyAction.orden)
+    const reread = await readAction(readyAction.order)
     return reread ? sendOne(reread) : 'enviada'
   }
   return resolver(readyAction, respuesta)
@@ -148,25 +148,25 @@ const blamesAttachments = ({ errores }: Partial<Problema>) =>
  * Uploads the images of an action, each once. The image's name on the server is stored as soon as it is known.
  * @returns the result of an action that cannot be sent now; undefined if it can
  */
-async function uploadAttachments({ orden, guia, fotos, firma }: CourierAction): Promise<Fin | undefined> {
+async function uploadAttachments({ order, guia, fotos, firma }: CourierAction): Promise<Fin | undefined> {
   const attachments: [Attachment, 'foto' | 'firma'][] = fotos.map((foto) => [foto, 'foto'])
   if (firma) attachments.push([firma, 'firma'])
   for (const [{ imagen, archivo }, tipo] of attachments) {
     if (archivo) continue
-    const storedImage = await readImage(imagen)
-    if (!storedImage) return askCourier(orden, { titulo: 'Falta una foto', mensaje: MISSING_FOTO }, imagen)
+    const storedImage = await readStoredImage(imagen)
+    if (!storedImage) return askCourier(order, { titulo: 'Falta una foto', mensaje: MISSING_FOTO }, imagen)
     const { blob, capturado_en } = storedImage
     const hora = capturado_en ? `&capturado_en=${capturado_en}` : ''
     const respuesta = await requestApi<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}${hora}`, blob)
     if (respuesta.status !== 201) {
-      const actual = await readAction(orden)
+      const actual = await readAction(order)
       const { codigo } = respuesta.problema
       const ajena = codigo === 'sin_custodia' || codigo === 'sin_asignacion'
       return actual && resolver(actual, respuesta, ajena ? undefined : imagen)
     }
     const withArchivo = (entry: Attachment) =>
       entry.imagen === imagen ? { imagen, archivo: respuesta.cuerpo.archivo } : entry
-    await changeAction(orden, (actual) => ({
+    await changeAction(order, (actual) => ({
       fotos: actual.fotos.map(withArchivo),
       firma: actual.firma && withArchivo(actual.firma),
     }))
@@ -185,7 +185,7 @@ async function resolver(accion: CourierAction, respuesta: ApiResponse<unknown>, 
     return 'pausa'
   }
   if (status < 500 && status !== 408 && problema.codigo !== 'carrera_perdida')
-    return askCourier(accion.orden, problema, imagen)
+    return askCourier(accion.order, problema, imagen)
   return (await esperar([accion], problema.codigo === 'carrera_perdida'))[0]!
 }
 
@@ -204,16 +204,16 @@ async function esperar(batch: readonly CourierAction[], isTransient = true): Pro
   return batch.map(() => 'luego')
 }
 
-async function askCourier(orden: number, problema: Partial<Problema>, imagen?: string): Promise<Fin> {
-  const takenEstado = problema.transiciones?.find(takesPaquete)
-  await changeAction(orden, ({ estado }) => ({
-    situacion: 'atencion',
+async function askCourier(order: number, problema: Partial<Problema>, imagen?: string): Promise<Fin> {
+  const takenEstado = problema.transiciones?.find(takesParcel)
+  await changeAction(order, ({ estado }) => ({
+    status: 'atencion',
     falla: {
       titulo: problema.titulo ?? 'El servicio no lo aceptó',
       detalle: problema.mensaje ?? '',
       errores: (problema.errores ?? []).slice(0, 5).map(({ mensaje }) => mensaje),
       ...(imagen === undefined ? {} : { imagen }),
-      ...(takenEstado === undefined || estado === null || takesPaquete(estado) ? {} : { takenEstado }),
+      ...(takenEstado === undefined || estado === null || takesParcel(estado) ? {} : { takenEstado }),
     },
   }))
   return 'atencion'
@@ -221,5 +221,5 @@ async function askCourier(orden: number, problema: Partial<Problema>, imagen?: s
 
 /** Stores the pause that the service asked for; without a time in the response, twice `RETRY_DELAY_MS`. */
 export async function postponeSending({ esperar }: ApiResponse<unknown>): Promise<void> {
-  await setSetting('pausa', Date.now() + (esperar ?? RETRY_DELAY_MS * 2))
+  await setSetting('pausedUntil', Date.now() + (esperar ?? RETRY_DELAY_MS * 2))
 }

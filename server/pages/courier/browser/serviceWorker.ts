@@ -3,10 +3,10 @@
 import { sendQueue } from './queue.ts'
 
 /** Files of the page. `route.ts` writes this constant before the script. */
-declare const CASCO: { version: string; ahora: string[]; luego: string[] }
+declare const SHELL: { version: string; first: string[]; later: string[] }
 
 const worker = self as unknown as ServiceWorkerGlobalScope
-const CACHE = `repartidor-${CASCO.version}`
+const CACHE = `repartidor-${SHELL.version}`
 const ROOT_URL = new URL('.', worker.location.href)
 /** Address of the page, `…/repartidor`; its files are below it. */
 const PAGE_URL = ROOT_URL.href.slice(0, -1)
@@ -16,7 +16,7 @@ worker.addEventListener('install', (evento) => {
   evento.waitUntil(
     caches
       .open(CACHE)
-      .then((cache) => cache.addAll([new Request(PAGE_URL, { cache: 'reload' }), ...toRequests(CASCO.ahora)])),
+      .then((cache) => cache.addAll([new Request(PAGE_URL, { cache: 'reload' }), ...toRequests(SHELL.first)])),
   )
 })
 
@@ -44,7 +44,7 @@ worker.addEventListener('message', (evento) => {
  */
 async function storeReader() {
   const cache = await caches.open(CACHE)
-  for (const readerRequest of toRequests(CASCO.luego))
+  for (const readerRequest of toRequests(SHELL.later))
     if (!(await cache.match(readerRequest))) await cache.add(readerRequest)
 }
 

@@ -11,7 +11,7 @@ const themeBars = [...document.querySelectorAll<HTMLMetaElement>('meta[name=them
 
 /** Shows the page in the colours that the courier chose, or else in those of the phone. */
 export function useTheme() {
-  const theme = useStoredData(async () => (await readSetting('tema')) ?? null, '')
+  const theme = useStoredData(async () => (await readSetting('theme')) ?? null, '')
   useEffect(() => {
     if (theme) document.documentElement.dataset.tema = theme
     else delete document.documentElement.dataset.tema

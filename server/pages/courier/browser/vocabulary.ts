@@ -12,7 +12,7 @@ import type {
   RelacionConDestinatario,
   Sesion,
 } from '../../../generated/contract/types/index.ts'
-import { MAQUINA_DE_ESTADOS, NOMBRES_DE_MOTIVOS } from '../../../generated/contract/vocabulary.ts'
+import { NOMBRES_DE_MOTIVOS, STATE_MACHINE } from '../../../generated/contract/vocabulary.ts'
 
 export type {
   Estado,
@@ -28,8 +28,8 @@ export type Relation = RelacionConDestinatario
 /** Part of a delivery that the page fills in. Photos and signature are uploaded before the delivery is sent. */
 export type EntregaData = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
 
-const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
-const finalEstados: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
+const transiciones: Readonly<Record<Estado, readonly Estado[]>> = STATE_MACHINE.transiciones
+const finalEstados: readonly Estado[] = STATE_MACHINE.finales
 const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
 
 /** Next states in the contract's state machine, without the cancellation, which only merchants use. */
@@ -55,7 +55,7 @@ export const pasoA = (estado: Estado): EstadoSiguiente => ({
 })
 
 /** Tells whether the courier who reports this state has the parcel from then on. */
-export const takesPaquete = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
+export const takesParcel = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
 
 /** States that a courier can report for a guide of which the phone knows only the code. */
 export const ALL_STEPS: readonly Estado[] = [

@@ -21,13 +21,13 @@ export function prepareLink(lugar: ChosenPlace): CampoDeEnlace {
   const texto = () => linkWithin(enlace.value.trim())
   const campo: CampoDeEnlace = {
     leer() {
-      const leido = interpretLink(texto())
-      if ('error' in leido) lugar.choose('')
-      else lugar.choose('enlace', leido.point)
+      const interpretation = interpretLink(texto())
+      if ('error' in interpretation) lugar.choose('')
+      else lugar.choose('enlace', interpretation.point)
     },
     showMissing() {
-      const leido = interpretLink(texto())
-      const error = 'error' in leido ? leido.error : ''
+      const interpretation = interpretLink(texto())
+      const error = 'error' in interpretation ? interpretation.error : ''
       showFieldFault('enlace', error)
       return error
     },

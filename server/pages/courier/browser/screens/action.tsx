@@ -17,9 +17,9 @@ import { type Estado, REASON_NAMES, STEP_LABELS } from '../vocabulary.ts'
 import { BackLink, CallCentral, ConfirmDialog, horaDe, nameOfAction, ScreenTitle, statusOfAction } from './pieces.tsx'
 
 /** Screen of one action: its status, the server's response, and what the courier can do. */
-export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending: readonly number[]; orden: number }) {
-  const { sesion, isOnline, sending, orden } = props
-  const accion = useStoredData(async () => (await readAction(orden)) ?? null, String(orden))
+export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending: readonly number[]; order: number }) {
+  const { sesion, isOnline, sending, order } = props
+  const accion = useStoredData(async () => (await readAction(order)) ?? null, String(order))
   const [isAsking, setIsAsking] = useState(false)
   if (accion === undefined) return null
   if (accion === null) {
@@ -44,12 +44,12 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
         , a las {horaDe(accion.ocurrido_en, accion.zona)}.
       </p>
       <p class="estado">{statusOfAction(accion, sending, sesion.repartidor, isOnline, sesion.isActive)}</p>
-      {!isOwn && accion.situacion !== 'enviada' && (
+      {!isOwn && accion.status !== 'enviada' && (
         <p class="nota">La hizo {accion.nombre}. Nadie más puede enviarla: se envía cuando entre en este teléfono.</p>
       )}
       <ActionContent accion={accion} />
       {accion.falla && <Refusal accion={accion} />}
-      {accion.situacion === 'atencion' && isOwn && <Remedies accion={accion} />}
+      {accion.status === 'atencion' && isOwn && <Remedies accion={accion} />}
       {isOwn && isDiscardable(accion) && (
         <button type="button" class="peligro" onClick={() => setIsAsking(true)}>
           Descartar
@@ -62,7 +62,7 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
           no="Conservarla"
           onClose={() => setIsAsking(false)}
           onAccept={() =>
-            runExclusively(() => discardAction(orden)).then(() => {
+            runExclusively(() => discardAction(order)).then(() => {
               // The deleted action may have held back other actions, which are now sent.
               sendNow()
               goTo('', true)
@@ -78,8 +78,8 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
 
 /** Buttons for an action that the server refused. */
 function Remedies({ accion }: { accion: CourierAction }) {
-  const { orden, guia, falla, entrega } = accion
-  const resetForRetry = () => ({ situacion: 'pendiente' as const, falla: null, noAntesDe: 0, resubida: false })
+  const { order, guia, falla, entrega } = accion
+  const resetForRetry = () => ({ status: 'pendiente' as const, falla: null, noAntesDe: 0, isReuploaded: false })
   return (
     <>
       {falla?.takenEstado && <TakeFirst accion={accion} takenEstado={falla.takenEstado} />}
@@ -87,12 +87,12 @@ function Remedies({ accion }: { accion: CourierAction }) {
         <button
           type="button"
           class={falla?.takenEstado ? '' : 'principal'}
-          onClick={() => runExclusively(() => reopenEntrega(orden)).then(() => goTo(`guia/${guia}/entregar`, true))}
+          onClick={() => runExclusively(() => reopenEntrega(order)).then(() => goTo(`guia/${guia}/entregar`, true))}
         >
           Corregir
         </button>
       )}
-      <button type="button" onClick={() => runExclusively(() => changeAction(orden, resetForRetry))}>
+      <button type="button" onClick={() => runExclusively(() => changeAction(order, resetForRetry))}>
         Intentar otra vez
       </button>
     </>
@@ -103,12 +103,12 @@ function Remedies({ accion }: { accion: CourierAction }) {
  * Button for a courier who had the parcel but never reported taking it. It adds that step, and sends the refused action
  * again.
  */
-function TakeFirst({ accion: { orden, guia }, takenEstado }: { accion: CourierAction; takenEstado: Estado }) {
+function TakeFirst({ accion: { order, guia }, takenEstado }: { accion: CourierAction; takenEstado: Estado }) {
   return (
     <button
       type="button"
       class="principal"
-      onClick={() => runExclusively(() => insertTakeBefore(orden, takenEstado)).then(() => goTo(`guia/${guia}`, true))}
+      onClick={() => runExclusively(() => insertTakeBefore(order, takenEstado)).then(() => goTo(`guia/${guia}`, true))}
     >
       La tenía yo: {STEP_LABELS[takenEstado].toLowerCase()}, y enviarlo otra vez
     </button>

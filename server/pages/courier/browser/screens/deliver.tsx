@@ -7,7 +7,7 @@ import { Firma, firmaToPng } from '../firma.tsx'
 import { type GeoPosition, goTo, usePosition, useStoredData } from '../hooks.ts'
 import { formatDistance } from '../list.ts'
 import { afterRename, isSameReceiver, lacksRelation, type Receiver, receiverOf, renameReceiver } from '../sameDoor.ts'
-import { enqueue, readImage } from '../store/actions.ts'
+import { enqueue, readStoredImage } from '../store/actions.ts'
 import { type EntregaDraft, isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
 import { discardDraft, readDraft, storeDraft } from '../store/drafts.ts'
 import type { MotivoSinFirma, PoliticaDeEvidencia, Relation } from '../vocabulary.ts'
@@ -44,7 +44,7 @@ const createDraft = ({ repartidor }: Sesion, guia: string): EntregaDraft => ({
   repartidor,
   fotos: [],
   otherParcels: [],
-  trazos: null,
+  strokes: null,
   sin_firma: '',
   nombre: '',
   documento: '',
@@ -63,13 +63,13 @@ interface FarParcel {
   distance: number
 }
 
-type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'todo' | `nombre-${string}` | `relacion-${string}`
+type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'general' | `nombre-${string}` | `relacion-${string}`
 
 /** Other parcels of the delivery. A corrected delivery covers only its own parcel, because its time and place are fixed. */
 const vanCon = (draft: EntregaDraft, door: AtDoor) => (draft.ocurrido_en ? [] : includedParcels(draft, door))
 
 /** Parcels of the delivery with their policies, the form's parcel first. */
-const paquetesDe = (draft: EntregaDraft, door: AtDoor) => [
+const parcelsOf = (draft: EntregaDraft, door: AtDoor) => [
   { politica: door.politica, isSamePerson: true },
   ...vanCon(draft, door).map(({ other, candidate }) => ({
     politica: candidate.datos.evidencia,
@@ -80,7 +80,7 @@ const paquetesDe = (draft: EntregaDraft, door: AtDoor) => [
 /** Returns what the form lacks, by field. */
 function findSchemaFaults(draft: EntregaDraft, door: AtDoor): Partial<Record<Campo, string>> {
   const missingFields: Partial<Record<Campo, string>> = {
-    ...findMissingEvidence(evidenceFor(paquetesDe(draft, door)), draft),
+    ...findMissingEvidence(evidenceFor(parcelsOf(draft, door)), draft),
     ...(draft.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
   }
   for (const { other, candidate } of vanCon(draft, door)) {
@@ -198,7 +198,7 @@ function useConfirmation({ actual, writing }: DraftHandle, { sesion, door, posic
       goTo(`guia/${guia}/hecho/entregado/${entregas.length}`, true)
     } catch (error) {
       isSaving.current = false
-      fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
+      fail({ general: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
     }
   }
   return { confirm, deliver, farParcels, setFarParcels }
@@ -210,7 +210,7 @@ function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDr
   const [isAsking, setIsAsking] = useState(false)
   const posicion = usePosition(true)
   const showFailure = (error: unknown) =>
-    fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
+    fail({ general: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
   const draftHandle = useDraft(initialDraft, showFailure)
   const { draft, actual, writing, changeDraft, addFoto, removeFoto } = draftHandle
   const { preparing, takeFotos } = useFotos({
@@ -226,13 +226,13 @@ function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDr
   })
   const confirmation = useConfirmation(draftHandle, { sesion, door, posicion, fail })
   const { confirm, deliver, farParcels, setFarParcels } = confirmation
-  const { fotos_minimas } = evidenceFor(paquetesDe(draft, door))
+  const { fotos_minimas } = evidenceFor(parcelsOf(draft, door))
   return (
     <form onSubmit={confirm} noValidate>
       <DeliverHeader draft={draft} />
       <Fotos
         de={fotos_minimas === 10 ? '10' : `${fotos_minimas} a 10`}
-        fotos={draft.fotos.map((id) => ({ id, leer: async () => (await readImage(id))?.blob }))}
+        fotos={draft.fotos.map((id) => ({ id, leer: async () => (await readStoredImage(id))?.blob }))}
         preparing={preparing}
         takeFotos={takeFotos}
         removeFoto={removeFoto}
@@ -257,7 +257,7 @@ function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDr
         Descartar
       </button>
       <div class="barra pegada">
-        <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
+        <AvisoDeFalla de="general">{fallas.general}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
           Confirmar la entrega
         </button>
@@ -293,7 +293,7 @@ function Receptor(props: { draftHandle: DraftHandle; door: AtDoor; fallas: Parti
   const { draftHandle, door, fallas } = props
   const { draft, actual, changeDraft, changeReceiver } = draftHandle
   const { destinatario } = door
-  const { firma, documento } = evidenceFor(paquetesDe(draft, door))
+  const { firma, documento } = evidenceFor(parcelsOf(draft, door))
   return (
     <>
       <fieldset>
@@ -318,10 +318,10 @@ function Receptor(props: { draftHandle: DraftHandle; door: AtDoor; fallas: Parti
             Firma <small>({firma === 'obligatoria' ? 'la pide el comercio' : 'si puede'})</small>
           </legend>
           <Firma
-            strokes={draft.trazos}
-            onSign={(trazos) => changeDraft(trazos ? { trazos, sin_firma: '' } : { trazos })}
+            strokes={draft.strokes}
+            onSign={(strokes) => changeDraft(strokes ? { strokes, sin_firma: '' } : { strokes })}
           />
-          {firma === 'obligatoria' && !draft.trazos && (
+          {firma === 'obligatoria' && !draft.strokes && (
             <SinFirma
               valor={draft.sin_firma}
               falla={fallas.firma}
@@ -440,9 +440,9 @@ async function storeEntregas(
   { point }: GeoPosition,
   ahora: number,
 ) {
-  const { fotos, trazos, sin_firma, documento, descripcion, ocurrido_en, lugar } = draft
-  const png = trazos ? await firmaToPng(trazos) : undefined
-  const storedFotos = await Promise.all(entregas.length > 1 ? fotos.map(readImage) : [])
+  const { fotos, strokes, sin_firma, documento, descripcion, ocurrido_en, lugar } = draft
+  const png = strokes ? await firmaToPng(strokes) : undefined
+  const storedFotos = await Promise.all(entregas.length > 1 ? fotos.map(readStoredImage) : [])
   const images: StoredImage[] = []
   const copyImage = (de: string, blob: Blob, capturado_en: string | null) => {
     const id = crypto.randomUUID()
@@ -477,7 +477,7 @@ async function storeEntregas(
           ? fotos.map((imagen) => ({ imagen }))
           : storedFotos.flatMap((foto) => (foto ? [copyImage(guia, foto.blob, foto.capturado_en)] : [])),
       firma: png && lleva.firma ? copyImage(guia, png, null) : null,
-      trazos: png && lleva.firma ? trazos : null,
+      strokes: png && lleva.firma ? strokes : null,
     }
   }
   await enqueue(entregas.map(buildAction), ahora, ocurrido_en, images)
@@ -485,15 +485,15 @@ async function storeEntregas(
 
 function PositionStatus({ posicion: { estado, point }, far }: { posicion: GeoPosition; far: number | null }) {
   const texts = {
-    buscando: 'Buscando dónde está…',
-    denegada: 'Sin permiso para ver dónde está: la entrega vale igual, sin el lugar.',
-    sin: 'El teléfono no encuentra dónde está: la entrega vale igual, sin el lugar.',
-    lista: point
+    searching: 'Buscando dónde está…',
+    denied: 'Sin permiso para ver dónde está: la entrega vale igual, sin el lugar.',
+    unavailable: 'El teléfono no encuentra dónde está: la entrega vale igual, sin el lugar.',
+    found: point
       ? `Lugar anotado, con precisión de unos ${Math.round(point.precision_m)} m.${point.precision_m > POOR_PRECISION_M ? ' Es poco exacto: si puede, salga a un lugar abierto.' : ''}`
       : '',
   }
   return (
-    <p class={far !== null ? 'lugar lejos' : estado === 'lista' ? 'lugar listo' : 'lugar'} role="status">
+    <p class={far !== null ? 'lugar lejos' : estado === 'found' ? 'lugar listo' : 'lugar'} role="status">
       {far !== null && <strong>Está a {formatDistance(far)} del lugar confirmado. </strong>}
       {texts[estado]}
     </p>

@@ -12,7 +12,7 @@ import { readRows } from './row.tsx'
 export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado; entregaCount: number }) {
   const { sesion, guia, estado, entregaCount } = props
   const repartidor = sesion.repartidor
-  const leido = useStoredData(async () => {
+  const storedData = useStoredData(async () => {
     const { actions, rows } = await readRows(repartidor)
     const nextRow = rows.find(
       (row) =>
@@ -23,11 +23,11 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
     )
     const guiaActions = actions.filter((action) => action.guia === guia)
     const ultima = guiaActions.findLast((action) => action.estado === estado)
-    return { nextRow, ultima, stoppedAction: guiaActions.find(({ situacion }) => situacion === 'atencion') }
+    return { nextRow, ultima, stoppedAction: guiaActions.find(({ status }) => status === 'atencion') }
   }, guia)
   const nombre = useDestinatarioName(repartidor, guia)
-  if (!leido) return null
-  const { nextRow, ultima, stoppedAction } = leido
+  if (!storedData) return null
+  const { nextRow, ultima, stoppedAction } = storedData
   return (
     <>
       <p class="palomita" aria-hidden="true">
@@ -46,15 +46,15 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
       </p>
       <p class="estado" role="status">
         {ESTADO_NAMES[estado]}
-        {ultima?.situacion === 'pendiente' && ' (por enviar)'}
+        {ultima?.status === 'pendiente' && ' (por enviar)'}
       </p>
       {stoppedAction ? (
         <p class="nota mal">
-          El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.orden}`}>Vea por qué</a>
+          El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.order}`}>Vea por qué</a>
         </p>
       ) : (
         <p class="suave">
-          {ultima?.situacion === 'pendiente'
+          {ultima?.status === 'pendiente'
             ? 'Está guardado en el teléfono y se envía solo.'
             : 'El servicio ya lo tiene.'}
         </p>

@@ -24,13 +24,13 @@ import { GuiaView } from './view.tsx'
 export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const repartidor = sesion.repartidor
   const [hasNoResponse, setHasNoResponse] = useState(false)
-  const leido = useStoredData(async () => {
+  const storedData = useStoredData(async () => {
     const [storedGuia, actions] = await Promise.all([readGuiaOf(repartidor, guia), readActions()])
     const guiaActions = actions.filter((action) => action.guia === guia)
     return { storedGuia, prediction: predict(storedGuia ?? { guia, datos: null }, guiaActions), guiaActions }
   }, guia)
   // Sent actions may have changed which data the courier may see, so the guide is fetched again.
-  const sentCount = leido?.guiaActions.filter(({ situacion }) => situacion === 'enviada').length ?? 0
+  const sentCount = storedData?.guiaActions.filter(({ status }) => status === 'enviada').length ?? 0
   useEffect(() => {
     let isMounted = true
     updateGuia(repartidor, guia).then((bien) => isMounted && setHasNoResponse(!bien))
@@ -38,14 +38,14 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
       isMounted = false
     }
   }, [repartidor, guia, sentCount])
-  if (!leido) return null
-  const { storedGuia, prediction, guiaActions } = leido
+  if (!storedData) return null
+  const { storedGuia, prediction, guiaActions } = storedData
   const datos = storedGuia?.datos ?? null
-  const stoppedAction = guiaActions.find(({ situacion }) => situacion === 'atencion')
+  const stoppedAction = guiaActions.find(({ status }) => status === 'atencion')
   const terminada = datos ? null : finDe(guiaActions)
   const estado = terminada ?? prediction.estado
   const isUnknown = !datos && !terminada && storedGuia?.isUnknown
-  const isUnassigned = !datos && !terminada && storedGuia?.sinAsignar
+  const isUnassigned = !datos && !terminada && storedGuia?.isUnassigned
   return (
     <>
       <BackLink a="">Inicio</BackLink>
@@ -67,7 +67,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
       {datos?.decision && <p class="nota">{decisionWords(datos.decision)}</p>}
       {stoppedAction && (
         <p class="nota mal">
-          El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.orden}`}>Vea por qué</a>
+          El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.order}`}>Vea por qué</a>
         </p>
       )}
       {datos && !isFinalEstado(datos.estado) && (
@@ -109,8 +109,8 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
 
 /** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
 export function finDe(actions: readonly CourierAction[]): Estado | null {
-  const lastApplied = actions.findLast(({ situacion, aplicado }) => situacion === 'enviada' && aplicado)?.estado
-  return lastApplied && isFinalEstado(lastApplied) && actions.every(({ situacion }) => situacion === 'enviada')
+  const lastApplied = actions.findLast(({ status, aplicado }) => status === 'enviada' && aplicado)?.estado
+  return lastApplied && isFinalEstado(lastApplied) && actions.every(({ status }) => status === 'enviada')
     ? lastApplied
     : null
 }

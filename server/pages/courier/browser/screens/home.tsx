@@ -38,7 +38,7 @@ function useReparto(repartidor: string) {
       readGuiasOf(repartidor),
       readSetting('hoy'),
       readSetting('asignadas'),
-      readSetting('desfase'),
+      readSetting('clockOffset'),
       readSetting('desde'),
     ])
     return {
@@ -98,8 +98,8 @@ export function Home({ sesion }: ScreenContext) {
   const [currentRows, returningRows, laterRows] = [rowsOfPart(null), rowsOfPart('vuelve'), rowsOfPart('otro_dia')]
   const otherRows = rows.filter((row) => row !== nextStop && !isCarried(row))
   const ahora = carriedRows.filter((row) => partToday(row) === null)
-  const unsent = datos.actions.filter(({ situacion }) => situacion !== 'enviada')
-  const stoppedCount = unsent.filter(({ situacion }) => situacion === 'atencion').length
+  const unsent = datos.actions.filter(({ status }) => status !== 'enviada')
+  const stoppedCount = unsent.filter(({ status }) => status === 'atencion').length
   return (
     <>
       <header class="encabezado">

@@ -18,7 +18,7 @@ export function Install() {
             Instalar
           </button>
         )}
-        <button type="button" onClick={() => setSetting('sinInstalar', true)}>
+        <button type="button" onClick={() => setSetting('declinesInstall', true)}>
           No, gracias
         </button>
       </div>

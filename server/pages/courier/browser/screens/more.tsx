@@ -57,7 +57,7 @@ const THEMES = [
 
 /** Choice between light and dark colours, because the phone's own setting may be hard to read in the sun. */
 function ThemeChoice() {
-  const storedTheme = useStoredData(async () => ({ chosen: await readSetting('tema') }), '')
+  const storedTheme = useStoredData(async () => ({ chosen: await readSetting('theme') }), '')
   if (!storedTheme) return null
   return (
     <>
@@ -70,7 +70,7 @@ function ThemeChoice() {
               type="radio"
               name="tema"
               checked={storedTheme.chosen === valor}
-              onChange={() => setSetting('tema', valor)}
+              onChange={() => setSetting('theme', valor)}
             />
             {label}
           </label>
@@ -90,7 +90,7 @@ function SignOut({ repartidor }: { repartidor: string }) {
     })
   const request = async () => {
     const [actions, drafts] = await Promise.all([readActions(), readDrafts(repartidor)])
-    const unsentCount = actions.filter(({ situacion }) => situacion !== 'enviada').length
+    const unsentCount = actions.filter(({ status }) => status !== 'enviada').length
     if (unsentCount + drafts.length > 0) setPendingWork({ unsentCount, aMedias: drafts.length })
     else await signOut()
   }

@@ -117,10 +117,10 @@ export function statusOfAction(
   isOnline: boolean,
   isSesionActive: boolean,
 ) {
-  if (accion.situacion === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
-  if (accion.situacion === 'atencion') return 'Necesita su atención'
+  if (accion.status === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
+  if (accion.status === 'atencion') return 'Necesita su atención'
   if (accion.repartidor !== repartidor) return `Espera a ${accion.nombre}`
-  if (sending.includes(accion.orden)) return 'Enviando…'
+  if (sending.includes(accion.order)) return 'Enviando…'
   if (!isSesionActive) return 'Espera a que entre otra vez'
   if (!isOnline) return 'Espera cobertura'
   return accion.noAntesDe > Date.now()

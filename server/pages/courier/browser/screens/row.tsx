@@ -56,7 +56,7 @@ export function RowText({ row }: { row: DispatchRow }) {
 }
 
 /** Tells whether lists show a guide. A guide that is not assigned to the courier any more disappears from them. */
-export const isVisible = ({ sinAsignar }: StoredGuia) => !sinAsignar
+export const isVisible = ({ isUnassigned }: StoredGuia) => !isUnassigned
 
 /** Reads the actions on the phone, and the courier's guides in the order of the stops. */
 export async function readRows(repartidor: string): Promise<{ actions: CourierAction[]; rows: DispatchRow[] }> {

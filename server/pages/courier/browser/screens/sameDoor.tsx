@@ -194,7 +194,7 @@ export function OtherParcels(props: {
                       checked ? includeParcel(guia, false) : removeParcel(guia)
                     }
                   />
-                  <Paquete candidate={candidate} />
+                  <Parcel candidate={candidate} />
                 </label>
                 {other && (
                   <OtherReceiver
@@ -236,7 +236,7 @@ function DoubtfulParcels({
         </p>
         {candidates.map((candidate) => (
           <div key={candidate.guia} class="otra">
-            <Paquete candidate={candidate} />
+            <Parcel candidate={candidate} />
             <button
               type="button"
               aria-label={`Entregar aquí también el de ${candidate.titulo}, guía ${inGroups(candidate.guia)}`}
@@ -255,7 +255,7 @@ function DoubtfulParcels({
           onClose={() => setAskedCandidate(null)}
           onAccept={() => onInclude(askedCandidate.guia)}
         >
-          <Paquete candidate={askedCandidate} />
+          <Parcel candidate={askedCandidate} />
           <p>Falta un lugar confirmado con que comprobarlo. Varias casas pueden tener la misma dirección.</p>
         </ConfirmDialog>
       )}
@@ -263,7 +263,7 @@ function DoubtfulParcels({
   )
 }
 
-const Paquete = ({ candidate: { guia, titulo, direccion, datos } }: { candidate: Candidate }) => (
+const Parcel = ({ candidate: { guia, titulo, direccion, datos } }: { candidate: Candidate }) => (
   <span class="paquete">
     <strong>{titulo}</strong> <small class="codigo">{inGroups(guia)}</small>{' '}
     <small>{[titulo === direccion ? null : direccion, datos.contenido].filter(Boolean).join(' · ')}</small>
@@ -306,7 +306,7 @@ function OtherReceiver(props: {
           onChange({ ...renameInOther(other, nombre, draft.nombre), relacion: 'destinatario' })
         }
       />
-      {!isSamePerson && (draft.trazos || draft.documento.trim()) && (
+      {!isSamePerson && (draft.strokes || draft.documento.trim()) && (
         <p class="nota">
           La firma y el documento son de otra persona: este paquete va sin ellos. Si los necesita, entréguelo aparte.
         </p>

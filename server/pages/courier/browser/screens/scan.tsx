@@ -78,7 +78,7 @@ function useCamera(
 }
 
 /** Screen of the camera. It opens one guide, or (`isCollecting`) collects the guides of a day for one step. */
-export function Scan({ sesion }: { sesion: Sesion }) {
+export function ScanScreen({ sesion }: { sesion: Sesion }) {
   const [aviso, setNotice] = useState('Abriendo la cámara…')
   const [isCollecting, setIsCollecting] = useState(false)
   const [scannedGuias, setScannedGuias] = useState<string[]>([])

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { AvisoDeFalla, conFalla, useFaults } from '../faults.tsx'
 import { goTo, usePosition } from '../hooks.ts'
-import { diaDe } from '../list.ts'
+import { localDayOf } from '../list.ts'
 import { enqueue } from '../store/actions.ts'
 import { isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
 import {
@@ -27,7 +27,7 @@ const DIA_MS = 24 * 3_600_000
  * Days that the recipient may ask for, by the phone's calendar. If the server's first possible day is later, the server
  * takes that day.
  */
-const DIAS = { desde: () => diaDe(Date.now() + DIA_MS), hasta: () => diaDe(Date.now() + 30 * DIA_MS) }
+const DIAS = { desde: () => localDayOf(Date.now() + DIA_MS), hasta: () => localDayOf(Date.now() + 30 * DIA_MS) }
 const isValidDay = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
 
 /** Photos of a step that the screen shows. */
@@ -70,7 +70,7 @@ function findStepFault(
 export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const [motivo, setReason] = useState<Motivo | null>(null)
   const [hasNoDay, setHasNoDay] = useState(false)
-  const [fallas, fail] = useFaults<'motivo' | 'dia' | 'nota' | 'fotos' | 'todo'>()
+  const [fallas, fail] = useFaults<'motivo' | 'dia' | 'nota' | 'fotos' | 'general'>()
   const [isAsking, setIsAsking] = useState(false)
   const nota = useRef<HTMLTextAreaElement>(null)
   const dia = useRef<HTMLInputElement>(null)
@@ -101,12 +101,12 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
         ...(descripcion ? { descripcion } : {}),
         ...(point ? { lat: point.lat, lng: point.lng } : {}),
       }
-      const attachments = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
+      const attachments = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, strokes: null }
       await enqueue([{ repartidor, nombre, guia, estado, evento, ...attachments }], Date.now(), null, fotos)
       goTo(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
     } catch (error) {
       isSaving.current = false
-      fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'No se pudo guardar en el teléfono. Pruebe otra vez.' })
+      fail({ general: isOutOfSpace(error) ? NO_SPACE : 'No se pudo guardar en el teléfono. Pruebe otra vez.' })
     }
   }
   return (
@@ -131,7 +131,7 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
       )}
       <Nota campo={nota} label={estado ? 'Nota (si hace falta)' : 'Nota'} falla={fallas.nota} />
       <div class="barra pegada">
-        <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
+        <AvisoDeFalla de="general">{fallas.general}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
           {estado ? 'Registrar' : 'Guardar la nota'}
         </button>

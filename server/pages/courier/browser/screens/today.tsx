@@ -13,19 +13,19 @@ export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
   const repartidor = sesion.repartidor
   const actions = useStoredData(readActions, repartidor)
   if (!actions) return null
-  const unsent = actions.filter(({ situacion }) => situacion !== 'enviada')
-  const stoppedActions = unsent.filter(({ situacion }) => situacion === 'atencion')
+  const unsent = actions.filter(({ status }) => status !== 'enviada')
+  const stoppedActions = unsent.filter(({ status }) => status === 'atencion')
   // Actions that need the courier's attention come first. A list of all unsent actions of the day is not useful to the
   // courier.
   const sortedUnsent = [...unsent]
-    .sort((action, other) => Number(other.situacion === 'atencion') - Number(action.situacion === 'atencion'))
+    .sort((action, other) => Number(other.status === 'atencion') - Number(action.status === 'atencion'))
     .slice(0, Math.max(MAX_UNSENT_SHOWN, stoppedActions.length))
   const sentActions = actions
-    .filter((action) => action.situacion === 'enviada' && action.repartidor === repartidor)
+    .filter((action) => action.status === 'enviada' && action.repartidor === repartidor)
     .reverse()
   const renderAction = (accion: CourierAction) => (
-    <li key={accion.orden} class={accion.situacion}>
-      <a href={`#/accion/${accion.orden}`}>
+    <li key={accion.order} class={accion.status}>
+      <a href={`#/accion/${accion.order}`}>
         <strong>{nameOfAction(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>{' '}
         <small>
           {horaDe(accion.ocurrido_en, accion.zona)} ·{' '}

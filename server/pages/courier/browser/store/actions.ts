@@ -2,7 +2,7 @@
 import type { Point } from '../../../../platform/maps/point.ts'
 import { headingOf } from '../heading.ts'
 import { pointOf } from '../stops.ts'
-import { type Estado, type GuiaDeReparto, isFinalEstado, stepsAfter, takesPaquete } from '../vocabulary.ts'
+import { type Estado, type GuiaDeReparto, isFinalEstado, stepsAfter, takesParcel } from '../vocabulary.ts'
 import {
   type CourierAction,
   deleteImages,
@@ -13,16 +13,16 @@ import {
 } from './base.ts'
 
 /** Returns all actions, in the order in which they are sent. */
-export const readActions = async () => (await openPhoneDatabase()).getAll('acciones')
+export const readActions = async () => (await openPhoneDatabase()).getAll('actions')
 /** Returns an action by its number; undefined if it no longer exists. */
-export const readAction = async (orden: number) => (await openPhoneDatabase()).get('acciones', orden)
+export const readAction = async (order: number) => (await openPhoneDatabase()).get('actions', order)
 /** Returns an image by its id; undefined if it no longer exists. */
-export const readImage = async (id: string) => (await openPhoneDatabase()).get('imagenes', id)
+export const readStoredImage = async (id: string) => (await openPhoneDatabase()).get('imagenes', id)
 
 /** Fields of a new action; {@link enqueue} fills in the other fields. */
 export type NewAction = Pick<
   CourierAction,
-  'repartidor' | 'nombre' | 'guia' | 'estado' | 'evento' | 'entrega' | 'fotos' | 'firma' | 'trazos'
+  'repartidor' | 'nombre' | 'guia' | 'estado' | 'evento' | 'entrega' | 'fotos' | 'firma' | 'strokes'
 >
 
 /**
@@ -40,35 +40,35 @@ export const enqueue = (
   images: readonly StoredImage[] = [],
 ) =>
   writeStore(async (tx) => {
-    const clockOffset = (await tx.objectStore('ajustes').get('desfase')) as number | undefined
+    const clockOffset = (await tx.objectStore('settings').get('clockOffset')) as number | undefined
     for (const image of images) await tx.objectStore('imagenes').put(image)
     for (const newAction of newActions) await addAction(tx, newAction, ahora + (clockOffset ?? 0), fixedTime)
   })
 
 async function addAction(tx: StoreTransaction, newAction: NewAction, ahora: number, fixedTime: string | null) {
   const [guiaActions, storedGuia] = await Promise.all([
-    tx.objectStore('acciones').index('guia').getAll(newAction.guia),
+    tx.objectStore('actions').index('guia').getAll(newAction.guia),
     tx.objectStore('guias').get(newAction.guia),
   ])
   const earlierTimes = guiaActions.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
   const instant = Math.max(ahora, storedGuia?.serverReadAt ?? 0, ...earlierTimes)
-  if (newAction.entrega) await tx.objectStore('borradores').delete(newAction.guia)
-  const fullAction: Omit<CourierAction, 'orden'> = {
+  if (newAction.entrega) await tx.objectStore('drafts').delete(newAction.guia)
+  const fullAction: Omit<CourierAction, 'order'> = {
     ...newAction,
     id: crypto.randomUUID(),
     ocurrido_en: fixedTime ?? new Date(instant).toISOString(),
     zona: storedGuia?.datos?.zona_horaria ?? null,
-    situacion: 'pendiente',
+    status: 'pendiente',
     intentos: 0,
     noAntesDe: 0,
-    resubida: false,
+    isReuploaded: false,
     falla: null,
     aplicado: null,
     terminada: null,
   }
-  await tx.objectStore('acciones').add(fullAction as CourierAction)
+  await tx.objectStore('actions').add(fullAction as CourierAction)
   const stopPoint = fixedTime === null && pointOfAction(newAction, storedGuia?.datos ?? null)
-  if (stopPoint) await tx.objectStore('ajustes').put(stopPoint, 'desde')
+  if (stopPoint) await tx.objectStore('settings').put(stopPoint, 'desde')
 }
 
 /** States that a courier reports at the guide's destination. */
@@ -82,22 +82,22 @@ const pointOfAction = ({ estado, entrega, evento }: NewAction, datos: GuiaDeRepa
 
 /** Changes fields of actions in one transaction. Skips actions that no longer exist. */
 export const changeActions = (
-  actions: readonly Pick<CourierAction, 'orden'>[],
+  actions: readonly Pick<CourierAction, 'order'>[],
   change: (accion: CourierAction) => Partial<CourierAction>,
 ) =>
   writeStore(async (tx) => {
-    const actionStore = tx.objectStore('acciones')
-    for (const { orden } of actions) {
-      const actual = await actionStore.get(orden)
+    const actionStore = tx.objectStore('actions')
+    for (const { order } of actions) {
+      const actual = await actionStore.get(order)
       if (actual) await actionStore.put({ ...actual, ...change(actual) })
     }
   })
 /** Changes fields of an action; does nothing if it no longer exists. */
-export const changeAction = (orden: number, change: (accion: CourierAction) => Partial<CourierAction>) =>
-  changeActions([{ orden }], change)
+export const changeAction = (order: number, change: (accion: CourierAction) => Partial<CourierAction>) =>
+  changeActions([{ order }], change)
 
 /** Action that the server has received, and the guide's state after it as the server reports it. */
-type FinishedAction = Pick<CourierAction, 'orden'> & { aplicado: boolean; estado: Estado; secuencia: number }
+type FinishedAction = Pick<CourierAction, 'order'> & { aplicado: boolean; estado: Estado; secuencia: number }
 
 /**
  * Marks actions as received by the server, in one transaction, and deletes their personal data. Also deletes each guide
@@ -108,9 +108,9 @@ export const finishActions = (actions: readonly FinishedAction[]) =>
     for (const action of actions) await finishAction(tx, action)
   })
 
-async function finishAction(tx: StoreTransaction, { orden, aplicado, estado, secuencia }: FinishedAction) {
-  const actionStore = tx.objectStore('acciones')
-  const actual = await actionStore.get(orden)
+async function finishAction(tx: StoreTransaction, { order, aplicado, estado, secuencia }: FinishedAction) {
+  const actionStore = tx.objectStore('actions')
+  const actual = await actionStore.get(order)
   if (!actual) return
   const { evento: _evento, entrega: _entrega, ...rest } = actual
   await deleteImages(
@@ -121,8 +121,8 @@ async function finishAction(tx: StoreTransaction, { orden, aplicado, estado, sec
     ...rest,
     fotos: [],
     firma: null,
-    trazos: null,
-    situacion: 'enviada',
+    strokes: null,
+    status: 'enviada',
     falla: null,
     aplicado,
     terminada: Date.now(),
@@ -132,7 +132,7 @@ async function finishAction(tx: StoreTransaction, { orden, aplicado, estado, sec
   const storedGuia = await guias.get(actual.guia)
   if (!storedGuia?.datos || storedGuia.datos.secuencia > secuencia) return
   // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
-  const ajena = takesPaquete(actual.estado) && storedGuia.datos.custodia !== 'propia'
+  const ajena = takesParcel(actual.estado) && storedGuia.datos.custodia !== 'propia'
   const siguientes = estado === storedGuia.datos.estado ? storedGuia.datos.siguientes : stepsAfter(estado)
   await guias.put({ ...storedGuia, datos: ajena ? null : { ...storedGuia.datos, estado, secuencia, siguientes } })
 }
@@ -142,14 +142,14 @@ async function finishAction(tx: StoreTransaction, { orden, aplicado, estado, sec
  * guide's later unsent actions follow, in their order and with their times.
  * @param estado state of the guide after the inserted action
  */
-export const insertTakeBefore = (orden: number, estado: Estado) =>
+export const insertTakeBefore = (order: number, estado: Estado) =>
   writeStore(async (tx) => {
-    const actionStore = tx.objectStore('acciones')
-    const actual = await actionStore.get(orden)
-    if (actual?.situacion !== 'atencion') return
-    const { orden: _order, entrega: _entrega, ...rest } = actual
-    const pendiente = { situacion: 'pendiente', intentos: 0, noAntesDe: 0, resubida: false, falla: null } as const
-    const takeAction: Omit<CourierAction, 'orden'> = {
+    const actionStore = tx.objectStore('actions')
+    const actual = await actionStore.get(order)
+    if (actual?.status !== 'atencion') return
+    const { order: _order, entrega: _entrega, ...rest } = actual
+    const pendiente = { status: 'pendiente', intentos: 0, noAntesDe: 0, isReuploaded: false, falla: null } as const
+    const takeAction: Omit<CourierAction, 'order'> = {
       ...rest,
       ...pendiente,
       id: crypto.randomUUID(),
@@ -158,43 +158,43 @@ export const insertTakeBefore = (orden: number, estado: Estado) =>
       evento: {},
       fotos: [],
       firma: null,
-      trazos: null,
+      strokes: null,
     }
     const laterActions = (await actionStore.index('guia').getAll(actual.guia)).filter(
-      (action) => action.orden >= orden && action.situacion !== 'enviada' && action.repartidor === actual.repartidor,
+      (action) => action.order >= order && action.status !== 'enviada' && action.repartidor === actual.repartidor,
     )
     await actionStore.add(takeAction as CourierAction)
-    for (const { orden: actionNumber, ...action } of laterActions) {
+    for (const { order: actionNumber, ...action } of laterActions) {
       await actionStore.delete(actionNumber)
-      await actionStore.add((actionNumber === orden ? { ...action, ...pendiente } : action) as CourierAction)
+      await actionStore.add((actionNumber === order ? { ...action, ...pendiente } : action) as CourierAction)
     }
   })
 
 /** Deletes an action and its images, if the action never left the phone or the server refused it. */
-export const discardAction = (orden: number) =>
+export const discardAction = (order: number) =>
   writeStore(async (tx) => {
-    const actionStore = tx.objectStore('acciones')
-    const actual = await actionStore.get(orden)
+    const actionStore = tx.objectStore('actions')
+    const actual = await actionStore.get(order)
     if (!actual || !isDiscardable(actual)) return
     await deleteImages(
       tx,
       [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
     )
-    await actionStore.delete(orden)
+    await actionStore.delete(order)
   })
 /** Tells whether an action may be deleted: it never left the phone, or the server refused it. */
-export const isDiscardable = ({ situacion, intentos }: CourierAction) =>
-  situacion === 'atencion' || (situacion === 'pendiente' && intentos === 0)
+export const isDiscardable = ({ status, intentos }: CourierAction) =>
+  status === 'atencion' || (status === 'pendiente' && intentos === 0)
 
 /**
  * Turns a refused delivery back into a draft with the same data and time. Photos of another draft of the same courier
  * are added to it.
  */
-export const reopenEntrega = (orden: number) =>
+export const reopenEntrega = (order: number) =>
   writeStore(async (tx) => {
-    const actionStore = tx.objectStore('acciones')
-    const actual = await actionStore.get(orden)
-    if (actual?.situacion !== 'atencion' || !actual.entrega) return
+    const actionStore = tx.objectStore('actions')
+    const actual = await actionStore.get(order)
+    if (actual?.status !== 'atencion' || !actual.entrega) return
     const {
       recibido_por,
       descripcion = '',
@@ -205,8 +205,8 @@ export const reopenEntrega = (orden: number) =>
       distancia_avisada_m,
     } = actual.entrega
     if (actual.firma) await deleteImages(tx, [actual.firma.imagen])
-    const otro = await tx.objectStore('borradores').get(actual.guia)
-    await tx.objectStore('borradores').put({
+    const otro = await tx.objectStore('drafts').get(actual.guia)
+    await tx.objectStore('drafts').put({
       guia: actual.guia,
       repartidor: actual.repartidor,
       fotos: [
@@ -214,7 +214,7 @@ export const reopenEntrega = (orden: number) =>
         ...(otro?.repartidor === actual.repartidor ? otro.fotos : []),
       ],
       otherParcels: [],
-      trazos: actual.trazos,
+      strokes: actual.strokes,
       sin_firma,
       nombre: recibido_por.nombre,
       documento: recibido_por.documento ?? '',
@@ -224,5 +224,5 @@ export const reopenEntrega = (orden: number) =>
       zona: actual.zona,
       lugar: lat === undefined ? null : { lat, lng, precision_m, distancia_avisada_m },
     })
-    await actionStore.delete(orden)
+    await actionStore.delete(order)
   })

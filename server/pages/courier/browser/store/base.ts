@@ -37,7 +37,7 @@ export interface StoredFailure {
 /** Action of a courier. It is kept until the server has received it, and usually a day longer. */
 export interface CourierAction {
   /** Number of the action, assigned by the store. Actions are sent in the order of their numbers. */
-  orden: number
+  order: number
   /** Idempotency key: the server performs the action once, however often the page sends it. */
   id: string
   repartidor: string
@@ -53,13 +53,13 @@ export interface CourierAction {
   fotos: Attachment[]
   firma: Attachment | null
   /** Signature as strokes. It is kept for a later correction of the delivery, when the signer is no longer there. */
-  trazos: Strokes | null
-  situacion: 'pendiente' | 'enviada' | 'atencion'
+  strokes: Strokes | null
+  status: 'pendiente' | 'enviada' | 'atencion'
   intentos: number
   /** Earliest time of the next attempt, by the phone's clock, in milliseconds since the epoch. */
   noAntesDe: number
   /** True if the images were uploaded again, because the server no longer had them. */
-  resubida: boolean
+  isReuploaded: boolean
   falla: StoredFailure | null
   /** True if the action changed the guide; null until the server reports the result. */
   aplicado: boolean | null
@@ -81,7 +81,7 @@ export interface EntregaDraft {
   fotos: string[]
   /** Other parcels handed over at the same door. */
   otherParcels: OtherParcel[]
-  trazos: Strokes | null
+  strokes: Strokes | null
   /** Reason for which there is no signature; empty if there is none. */
   sin_firma: string
   nombre: string
@@ -111,7 +111,7 @@ export interface StoredGuia {
   /** True if the server said that no guide has this code. */
   isUnknown: boolean
   /** True if the server said that the guide is not assigned to the courier, who therefore may not see it. */
-  sinAsignar?: boolean
+  isUnassigned?: boolean
 }
 /** Guides that are assigned to the courier, but that the courier does not carry yet. */
 export interface AssignedGuias {
@@ -126,27 +126,27 @@ export interface Sesion extends ServerSesion {
 interface Settings {
   sesion: Sesion
   /** Server's clock minus the phone's clock, in milliseconds. */
-  desfase: number
+  clockOffset: number
   /** End of the pause that the server asked for, by the phone's clock, in milliseconds since the epoch. */
-  pausa: number
+  pausedUntil: number
   /** Point at which the order of the stops begins: the last stop, or where the courier asked for the order. */
   desde: Point
   /** Guides that the courier finished today by the company's calendar, from the server's last answer. */
   hoy: AvanceDelDia
   asignadas: AssignedGuias
   /** Colours that the courier chose; absent if the phone chooses them. */
-  tema: 'claro' | 'oscuro'
+  theme: 'claro' | 'oscuro'
   /** Set if the courier signed out without coverage and the server does not know yet. */
-  salir: true
+  isSigningOut: true
   /** Set if the courier does not want to install the page. */
-  sinInstalar: true
+  declinesInstall: true
 }
 interface StoreSchema extends DBSchema {
-  acciones: { key: number; value: CourierAction; indexes: { guia: string } }
+  actions: { key: number; value: CourierAction; indexes: { guia: string } }
   imagenes: { key: string; value: StoredImage; indexes: { guia: string } }
-  borradores: { key: string; value: EntregaDraft }
+  drafts: { key: string; value: EntregaDraft }
   guias: { key: string; value: StoredGuia }
-  ajustes: { key: keyof Settings; value: Settings[keyof Settings] }
+  settings: { key: keyof Settings; value: Settings[keyof Settings] }
 }
 
 let abierta: Promise<IDBPDatabase<StoreSchema>> | undefined
@@ -154,12 +154,12 @@ let abierta: Promise<IDBPDatabase<StoreSchema>> | undefined
 export function openPhoneDatabase() {
   abierta ??= openDB<StoreSchema>('repartidor', 1, {
     upgrade(db) {
-      const actionStore = db.createObjectStore('acciones', { keyPath: 'orden', autoIncrement: true })
+      const actionStore = db.createObjectStore('actions', { keyPath: 'order', autoIncrement: true })
       actionStore.createIndex('guia', 'guia')
       db.createObjectStore('imagenes', { keyPath: 'id' }).createIndex('guia', 'guia')
-      db.createObjectStore('borradores', { keyPath: 'guia' })
+      db.createObjectStore('drafts', { keyPath: 'guia' })
       db.createObjectStore('guias', { keyPath: 'guia' })
-      db.createObjectStore('ajustes')
+      db.createObjectStore('settings')
     },
     // A newer version in another tab must not wait for this tab to close its connection.
     blocking(_de, _a, evento) {
@@ -195,12 +195,12 @@ function notifyChange() {
   canal.postMessage('cambio')
 }
 
-type StoreName = 'acciones' | 'imagenes' | 'borradores' | 'guias' | 'ajustes'
+type StoreName = 'actions' | 'imagenes' | 'drafts' | 'guias' | 'settings'
 /** Read-write transaction over all stores. */
 export type StoreTransaction = Awaited<ReturnType<typeof openTransaction>>
 const openTransaction = async () =>
   (await openPhoneDatabase()).transaction(
-    ['acciones', 'imagenes', 'borradores', 'guias', 'ajustes'] satisfies StoreName[],
+    ['actions', 'imagenes', 'drafts', 'guias', 'settings'] satisfies StoreName[],
     'readwrite',
     {
       durability: 'strict',
@@ -235,12 +235,12 @@ export const isOutOfSpace = (error: unknown) => error instanceof DOMException &&
 
 /** Returns a setting; undefined if it is not set. */
 export const readSetting = async <C extends keyof Settings>(clave: C) =>
-  (await (await openPhoneDatabase()).get('ajustes', clave)) as Settings[C] | undefined
+  (await (await openPhoneDatabase()).get('settings', clave)) as Settings[C] | undefined
 
 /** Stores a setting, or deletes it if the value is undefined. */
 export const setSetting = <C extends keyof Settings>(clave: C, valor: Settings[C] | undefined) =>
   writeStore(async (tx) => {
-    const settingStore = tx.objectStore('ajustes')
+    const settingStore = tx.objectStore('settings')
     if (valor === undefined) await settingStore.delete(clave)
     else await settingStore.put(valor, clave)
   })

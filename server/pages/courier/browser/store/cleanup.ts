@@ -10,13 +10,13 @@ export const cleanStore = () =>
   writeStore(async (tx) => {
     const desde = Date.now() - GUIA_MAX_AGE_MS
     const usedImages = new Set<string>()
-    for (const action of await tx.objectStore('acciones').getAll()) {
-      if (action.situacion === 'enviada' && (action.terminada ?? 0) < desde)
-        await tx.objectStore('acciones').delete(action.orden)
+    for (const action of await tx.objectStore('actions').getAll()) {
+      if (action.status === 'enviada' && (action.terminada ?? 0) < desde)
+        await tx.objectStore('actions').delete(action.order)
       for (const attachment of [...action.fotos, ...(action.firma ? [action.firma] : [])])
         usedImages.add(attachment.imagen)
     }
-    for (const draft of await tx.objectStore('borradores').getAll()) for (const id of draft.fotos) usedImages.add(id)
+    for (const draft of await tx.objectStore('drafts').getAll()) for (const id of draft.fotos) usedImages.add(id)
     for (const id of await tx.objectStore('imagenes').getAllKeys())
       if (!usedImages.has(id)) await deleteImages(tx, [id])
     for (const guia of await tx.objectStore('guias').getAll()) {
@@ -30,8 +30,9 @@ export const signIn = (sesion: ServerSesion) =>
     for (const guia of await tx.objectStore('guias').getAll()) {
       if (guia.repartidor !== sesion.repartidor) await tx.objectStore('guias').delete(guia.guia)
     }
-    for (const clave of ['salir', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
-    await tx.objectStore('ajustes').put({ ...sesion, isActive: true }, 'sesion')
+    for (const clave of ['isSigningOut', 'hoy', 'asignadas', 'desde'] as const)
+      await tx.objectStore('settings').delete(clave)
+    await tx.objectStore('settings').put({ ...sesion, isActive: true }, 'sesion')
   })
 
 /**
@@ -41,11 +42,11 @@ export const signIn = (sesion: ServerSesion) =>
 export const forgetSesion = (isServerUninformed: boolean) =>
   writeStore(async (tx) => {
     await tx.objectStore('guias').clear()
-    for (const draft of await tx.objectStore('borradores').getAll()) await deleteImages(tx, draft.fotos)
-    await tx.objectStore('borradores').clear()
-    for (const action of await tx.objectStore('acciones').getAll()) {
-      if (action.situacion === 'enviada') await tx.objectStore('acciones').delete(action.orden)
+    for (const draft of await tx.objectStore('drafts').getAll()) await deleteImages(tx, draft.fotos)
+    await tx.objectStore('drafts').clear()
+    for (const action of await tx.objectStore('actions').getAll()) {
+      if (action.status === 'enviada') await tx.objectStore('actions').delete(action.order)
     }
-    for (const clave of ['sesion', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
-    if (isServerUninformed) await tx.objectStore('ajustes').put(true, 'salir')
+    for (const clave of ['sesion', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('settings').delete(clave)
+    if (isServerUninformed) await tx.objectStore('settings').put(true, 'isSigningOut')
   })

@@ -3,10 +3,10 @@ import { deleteImages, type EntregaDraft, openPhoneDatabase, type StoredImage, w
 
 /** Returns the drafts of a courier. */
 export const readDrafts = async (repartidor: string) =>
-  (await (await openPhoneDatabase()).getAll('borradores')).filter((draft) => draft.repartidor === repartidor)
+  (await (await openPhoneDatabase()).getAll('drafts')).filter((draft) => draft.repartidor === repartidor)
 
 /** Returns the draft of a guide, of any courier; undefined if there is none. */
-export const readDraft = async (guia: string) => (await openPhoneDatabase()).get('borradores', guia)
+export const readDraft = async (guia: string) => (await openPhoneDatabase()).get('drafts', guia)
 
 /**
  * Stores a draft. In the same transaction, it may store a new photo or delete a photo.
@@ -16,14 +16,14 @@ export const storeDraft = (draft: EntregaDraft, newImage?: StoredImage, removedI
   writeStore(async (tx) => {
     if (newImage) await tx.objectStore('imagenes').put(newImage)
     if (removedImage) await tx.objectStore('imagenes').delete(removedImage)
-    await tx.objectStore('borradores').put(draft)
+    await tx.objectStore('drafts').put(draft)
   })
 
 /** Deletes the draft of a guide, with its photos. */
 export const discardDraft = (guia: string) =>
   writeStore(async (tx) => {
-    const draft = await tx.objectStore('borradores').get(guia)
+    const draft = await tx.objectStore('drafts').get(guia)
     if (!draft) return
     await deleteImages(tx, draft.fotos)
-    await tx.objectStore('borradores').delete(guia)
+    await tx.objectStore('drafts').delete(guia)
   })

@@ -24,7 +24,7 @@ export async function readGuiaOf(repartidor: string, guia: string) {
 
 /** Tells whether the courier is still signed in on this phone, because a response may arrive after signing out. */
 const isSignedIn = async (tx: StoreTransaction, repartidor: string) =>
-  ((await tx.objectStore('ajustes').get('sesion')) as Sesion | undefined)?.repartidor === repartidor
+  ((await tx.objectStore('settings').get('sesion')) as Sesion | undefined)?.repartidor === repartidor
 
 /**
  * Stores guides as the server sent them. Of two copies, the copy with the higher `secuencia` is newer and stays.
@@ -39,8 +39,8 @@ export const storeGuias = (
 ) =>
   writeStore(async (tx) => {
     if (!(await isSignedIn(tx, repartidor))) return
-    if (hoy) await tx.objectStore('ajustes').put(hoy, 'hoy')
-    if (asignadas) await tx.objectStore('ajustes').put({ guias: asignadas, readAt: Date.now() }, 'asignadas')
+    if (hoy) await tx.objectStore('settings').put(hoy, 'hoy')
+    if (asignadas) await tx.objectStore('settings').put({ guias: asignadas, readAt: Date.now() }, 'asignadas')
     const guias = tx.objectStore('guias')
     for (const datos of receivedGuias) {
       const previousGuia = await guias.get(datos.guia)
@@ -78,7 +78,7 @@ export const storeUnassigned = (repartidor: string, guia: string) =>
   writeStore(async (tx) => {
     if (!(await isSignedIn(tx, repartidor))) return
     const emptyGuia = { guia, repartidor, datos: null, readAt: Date.now(), serverReadAt: 0, isUnknown: false }
-    await tx.objectStore('guias').put({ ...emptyGuia, sinAsignar: true })
+    await tx.objectStore('guias').put({ ...emptyGuia, isUnassigned: true })
   })
 
 /** Removes a guide from the phone. */
