@@ -60,6 +60,7 @@ const STEPS: Record<string, string[]> = {
     'server/generated/contract/comercios.json',
     'openapi/comercios/recorrido.arazzo.yaml',
   ],
+  'names in code': ['cspell', 'lint', '--no-progress', '--no-summary'],
   'plain words': ['node', 'scripts/prose.ts'],
   'table of configuration variables': ['node', 'scripts/configuration.ts', '--comprobar'],
   [VERSIONS_STEP]: ['node', 'scripts/compatibility.ts'],
