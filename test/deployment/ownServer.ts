@@ -29,7 +29,9 @@ export function readManualCommand(comienzo: string): string[] {
     .map(([, texto]) => texto!)
     .filter((texto) => texto.startsWith(comienzo))
   if (!command || otherCommands.length > 0) throw new Error(`the manual has not exactly one command ${comienzo}`)
-  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([word]) => word.replaceAll("'", ''))
+  return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, ...texts]) => texts.find((one) => one !== undefined)!,
+  )
 }
 
 /** The command that a unit of `despliegue/respaldos/` starts. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { request } from 'undici'
@@ -288,11 +288,13 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
 
   it('has links and chapters that lead somewhere', FULL_RUN_ONLY, async () => {
     await pagina.goto(`${entorno.url}/docs`)
-    const { description } = contrato.info
-    const capitulos = description.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^##? (.+)$/gm)
+    const guide = globSync('openapi/comercios/guia/*.md', { cwd: ROOT })
+      .map((path) => readFileSync(new URL(path, ROOT), 'utf8'))
+      .join('\n\n')
+    const capitulos = guide.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^##? (.+)$/gm)
     const titulos = (await pagina.getByRole('heading').allInnerTexts()).join('\n')
     for (const [, titulo] of capitulos) expect(titulos).toContain(titulo)
-    const anclas = new Set([...description.matchAll(/\]\(#([^)]+)\)/g)].map(([, ancla]) => ancla!))
+    const anclas = new Set([...guide.matchAll(/\]\(#([^)]+)\)/g)].map(([, ancla]) => ancla!))
     expect(anclas.size).toBeGreaterThan(3)
     for (const ancla of anclas) {
       await pagina.goto(`${entorno.url}/docs#${ancla}`)
@@ -301,7 +303,7 @@ describe.skipIf(!hasBrowser)('/docs in a browser', () => {
         .poll(async () => (await pagina.locator(`[id="${ancla.slice(1)}"]`).boundingBox())?.y, { message: ancla })
         .toBeLessThan(900)
     }
-    for (const [, ruta] of description.matchAll(/\]\((\/[^)]+)\)/g))
+    for (const [, ruta] of `${contrato.info.description}${guide}`.matchAll(/\]\((\/[^)]+)\)/g))
       expect((await fetch(entorno.url + ruta)).status, ruta).toBe(200)
   })
 
