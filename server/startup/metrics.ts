@@ -139,7 +139,7 @@ function webhookMetrics(registers: Registry[], enableExemplars: boolean): Webhoo
       if (!enableExemplars) jobDuration.observe(segundos)
       else jobDuration.observe({ labels: {}, value: segundos, exemplarLabels: exemplarOf(traza) })
     },
-    aviso: (outcome, motivo) => avisos.inc({ que: outcome, motivo }),
+    aviso: (kind, motivo) => avisos.inc({ que: kind, motivo }),
   }
 }
 
@@ -194,7 +194,7 @@ function fileMetrics(registers: Registry[]): FileMetrics {
   return {
     store: (operacion, resultado, segundos) => storeCalls.observe({ operacion, resultado }, segundos),
     differences(sweepFindings) {
-      filesWithoutRow.set(sweepFindings.orphanFiles)
+      filesWithoutRow.set(sweepFindings.filesWithoutRow)
       if (sweepFindings.missingFiles !== undefined) rowsWithoutFile.set(sweepFindings.missingFiles)
     },
   }

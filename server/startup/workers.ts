@@ -136,7 +136,7 @@ async function serveQueues(boss: PgBoss, deps: JobDeps, wakers: Map<string, () =
     const id = await boss.work<object>(cola, opciones, async (trabajos) => {
       const startedAt = performance.now()
       await retryUntilDone(() => run(deps, trabajos), trabajos[0]!.signal)
-      deps.log.info({ cola, jobs: trabajos.length, ms: Math.round(performance.now() - startedAt) }, 'job')
+      deps.log.info({ cola, trabajos: trabajos.length, ms: Math.round(performance.now() - startedAt) }, 'job')
     })
     wakers.set(
       cola,

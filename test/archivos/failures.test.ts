@@ -242,11 +242,11 @@ describe('the sweeper', () => {
     // As old as the service's clock says: its files get older, too.
     await sweepUnknownFiles(deps(almacen, 6))
     expect((await guardados(almacen)).length).toBe(5)
-    expect(diferencias.at(-1)).toEqual({ orphanFiles: 2, missingFiles: 0 })
+    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 0 })
     await sweepUnknownFiles(deps(almacen, 8, log))
     expect(lineas.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
     expect(await guardados(almacen)).toEqual(conNombre)
-    expect(diferencias.at(-1)).toEqual({ orphanFiles: 0, missingFiles: 0 })
+    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 0, missingFiles: 0 })
     for (const { archivo } of await filas())
       expect((await stat(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
     // What somebody else keeps in the same bucket is no file of ours, however few they are.
@@ -259,7 +259,7 @@ describe('the sweeper', () => {
     for (const clave of ['arch_AJENO1', 'arch_AJENO2']) await ajeno.save(clave, Buffer.from('x'), 'image/jpeg')
     await sweepUnknownFiles(deps(ajeno, 8, log))
     expect(await guardados(ajeno)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
-    expect(diferencias.at(-1)).toEqual({ orphanFiles: 2, missingFiles: 3 })
+    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 2, missingFiles: 3 })
     expect(lineas.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
   })
 
@@ -276,6 +276,6 @@ describe('the sweeper', () => {
     }
     await sweepUnknownFiles(deps(almacen))
     expect(borrados).toEqual([])
-    expect(diferencias.at(-1)).toEqual({ orphanFiles: 500 })
+    expect(diferencias.at(-1)).toEqual({ filesWithoutRow: 500 })
   })
 })

@@ -34,7 +34,7 @@ async function crear(...guias: Parameters<typeof buildGuia>[0][]) {
   return { ...comercio, codigos }
 }
 
-// The test runs the job itself, and knows no parts of a cluster. `paginas/central` finds a guide there.
+// The test runs the job itself, and knows no parts of a cluster. `pages/central` finds a guide there.
 describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   it('finds guides of all merchants by the words of the name and the place, the newest first', async () => {
     const una = await crear({ destinatario: 'Petronila Xicará Jiménez', municipio: 'Mixco' })

@@ -1,7 +1,7 @@
 /** Result of a sweep of the file storage: files without a row, and rows without a file. */
 export interface StoreDifferences {
   /** Number of files that no row names an hour or more after their upload. */
-  orphanFiles: number
+  filesWithoutRow: number
   /** Number of rows whose file is missing in the storage; undefined if the sweep stopped early. */
   missingFiles?: number
 }

@@ -142,7 +142,7 @@ export async function sweepUnknownFiles({
 }: Pick<Deps, 'db' | 'store' | 'clock' | 'log'> & { metrics: Pick<FileMetrics, 'differences'> }): Promise<void> {
   const ahora = clock().getTime()
   const completeBefore = new Date(ahora - ABANDONED_MS)
-  let [completeCount, orphanFiles] = [0, 0]
+  let [completeCount, filesWithoutRow] = [0, 0]
   let pagina: { clave: string; ago: number }[] = []
   const sweepPage = async () => {
     const known = await readKnown(
@@ -157,7 +157,7 @@ export async function sweepUnknownFiles({
     const claves = unnamed.filter(({ ago }) => ago > UNNAMED_MS).map(({ clave }) => clave)
     const isForeignStore = claves.length > stale.length / 2
     // A younger file may belong to an upload whose row is not committed yet.
-    orphanFiles += unnamed.filter(({ ago }) => ago > ABANDONED_MS).length - (isForeignStore ? 0 : claves.length)
+    filesWithoutRow += unnamed.filter(({ ago }) => ago > ABANDONED_MS).length - (isForeignStore ? 0 : claves.length)
     if (claves.length > 0) {
       const message = isForeignStore
         ? 'most files of the storage are unknown to this database: nothing deleted'
@@ -170,9 +170,9 @@ export async function sweepUnknownFiles({
   }
   for await (const { clave, modifiedAt } of store.list()) {
     if (isArchivoCode(clave)) pagina.push({ clave, ago: ahora - modifiedAt.getTime() })
-    if (pagina.length === LOTE && !(await sweepPage())) return metrics.differences({ orphanFiles })
+    if (pagina.length === LOTE && !(await sweepPage())) return metrics.differences({ filesWithoutRow })
   }
   await sweepPage()
   const missingFiles = Math.max(0, (await countComplete(db, completeBefore)) - completeCount)
-  metrics.differences({ orphanFiles, missingFiles })
+  metrics.differences({ filesWithoutRow, missingFiles })
 }

@@ -95,8 +95,8 @@ async function indexPart(db: Db, parte: Db): Promise<boolean> {
 async function indexNext(query: Query, desde: IndexPosition): Promise<IndexPosition[]> {
   const nextRows = await query(NEXT, desde)
   const rows = new Map(
-    nextRows.flatMap((indexedGuia) =>
-      indexedGuia.dia !== null ? [[indexedGuia.guia_id, indexedGuia as EventoRead & Searchable] as const] : [],
+    nextRows.flatMap((nextRow) =>
+      nextRow.dia !== null ? [[nextRow.guia_id, nextRow as EventoRead & Searchable] as const] : [],
     ),
   )
   if (rows.size > 0) {

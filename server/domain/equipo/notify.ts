@@ -50,8 +50,8 @@ export async function notifySecondFactor(
   query: Query,
   deps: DepsDeAviso,
   { nombre, correo: to }: NotifiedPersona,
-  change: { change: FactorChange; codesLeft: number },
+  details: { change: FactorChange; codesLeft: number },
 ): Promise<void> {
-  const datos = { ...commonData(deps, nombre), ...change }
+  const datos = { ...commonData(deps, nombre), ...details }
   await saveCorreo(query, deps, { tipo: 'segundo_factor', to, datos, lifetimeMinutes: NOTICE_MINUTES })
 }

@@ -44,7 +44,7 @@ export const canBeBatched = ({ entrega, fotos, intentos }: CourierAction) =>
 /**
  * Sends actions for which {@link canBeBatched} is true, each of another guide, in one request.
  * @returns the result of each action, in their order
- * @throws SinRed if the service does not respond
+ * @throws NoResponseError if the service does not respond
  */
 export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]> {
   await changeActions(batch, countIntento)
@@ -80,7 +80,7 @@ export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]>
 
 /**
  * Sends one action with its images.
- * @throws SinRed if the service does not respond
+ * @throws NoResponseError if the service does not respond
  */
 export const sendAction = (accion: CourierAction): Promise<Fin> =>
   sendOne(accion).catch(async (error) => (await postponeUnanswered([accion], error))[0]!)
@@ -88,7 +88,7 @@ export const sendAction = (accion: CourierAction): Promise<Fin> =>
 /**
  * Delays actions that got no response. Small requests may pass where photos do not, and a phone may lose the bytes of a
  * photo. If the service responds, the other actions need not wait for these.
- * @throws SinRed if the service does not respond; rethrows any other error
+ * @throws NoResponseError if the service does not respond; rethrows any other error
  */
 async function postponeUnanswered(batch: readonly CourierAction[], error: unknown): Promise<Fin[]> {
   if (!(error instanceof NoResponseError)) throw error
