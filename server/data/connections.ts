@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { isServerFault } from '../platform/errors.ts'
 import type { Part, Place, Placements } from './parts.ts'
@@ -92,6 +93,9 @@ export function statementName(text: string): string {
   return nombre
 }
 
+/** Maximum time for which the end of a pool waits until its connections are closed, in milliseconds. */
+const CLOSE_DEADLINE_MS = 2_000
+
 /**
  * Pool of connections to the database. Its statements run with a role and see the rows of given merchants ({@link
  * RowScope}).
@@ -117,6 +121,7 @@ export class Connections extends pg.Pool {
    * isServerFault}).
    */
   readonly #wornOut = new WeakSet<object>()
+  readonly #openClients = new Set<EventEmitter>()
   /** Time of the last error of this kind, full disks included, in milliseconds of `performance.now()`. */
   rejectedAt = Number.NEGATIVE_INFINITY
 
@@ -168,6 +173,8 @@ export class Connections extends pg.Pool {
       // A lost connection already fails its running statement. Without this listener, its 'error' event would also end
       // the process.
       client.on('error', () => {})
+      this.#openClients.add(client)
+      client.once('end', () => this.#openClients.delete(client))
       this.#watch(client)
     })
     // The server may have become a replica, which refuses all writes. A new connection finds the present primary.
@@ -270,9 +277,15 @@ export class Connections extends pg.Pool {
     return this.#turns
   }
 
+  /** Closes all connections. Resolves once they are closed, or after {@link CLOSE_DEADLINE_MS}. */
   override async end(): Promise<void> {
     await Promise.all([...this.#machines.values(), this.#turns].map((connections) => connections?.end()))
+    // The promise of pg's pool resolves while its connections still close.
     await super.end()
+    const closed = Promise.all(
+      [...this.#openClients].map((client) => new Promise((resolve) => void client.once('end', resolve))),
+    )
+    await Promise.race([closed, delay(CLOSE_DEADLINE_MS, undefined, { ref: false })])
   }
 
   /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Connections } from '../../server/data/connections.ts'
 import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts'
 import { shareEnvironment } from '../environment.ts'
 
@@ -7,6 +8,17 @@ const AJUSTES = dynamicStatement<object, { zona: string; timeout: string; role: 
   `select current_setting('timezone') as zona, current_setting('statement_timeout') as timeout, current_user as role`,
   false,
 )
+
+it('a pool that has ended has no session left on the server', async () => {
+  for (let round = 0; round < 20; round++) {
+    const name = `ended ${round}`
+    const pool = new Connections(entorno.databaseUrl, 4, name)
+    await Promise.all(Array.from({ length: 4 }, () => pool.query('select pg_sleep(0.01)')))
+    await pool.end()
+    const { rows } = await entorno.db.pool.query('select from pg_stat_activity where application_name = $1', [name])
+    expect(rows).toEqual([])
+  }
+})
 
 describe('a session of a pooler', () => {
   it.each([true, false])('is set anew for each statement, with named statements: %s', async (conNombres) => {
