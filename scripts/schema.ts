@@ -21,7 +21,7 @@ const OPERACION_SLICES = [
   'etiquetas',
   'eventos',
   'guias',
-  'listas',
+  'lists',
   'llaves',
   'mensajeria',
   'operaciones',

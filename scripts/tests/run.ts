@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -63,8 +64,10 @@ interface Outcome {
  * @param args arguments of vitest: test files, and options with `=`
  * @param tree folder of the tests, if it is not this repository
  * @returns true if the run succeeded
+ * @throws if a path of `test/` matches no test
  */
 export async function runTests(args: readonly string[], tree = ROOT): Promise<boolean> {
+  requireTests(tree, args)
   const { succeeded, failures, summary } = await vitest(tree, args, false)
   const errors = summary?.errors ?? 0
   if (succeeded || failures.length === 0 || failures.length > MAX_FLAKY || errors > 0)
@@ -93,6 +96,13 @@ export async function runTests(args: readonly string[], tree = ROOT): Promise<bo
     unseen: summary.unseen.filter((answer) => !seen.has(answer)),
   }
   return closeRun(settled, flaky.length === failures.length)
+}
+
+/** Refuses a path of `test/` that no test matches: vitest says nothing of it as long as another path matches. */
+function requireTests(tree: string, args: readonly string[]): void {
+  const files = globSync('test/**/*.test.ts', { cwd: tree })
+  const unmatched = args.filter((arg) => arg.startsWith('test/') && !files.some((file) => file.includes(arg)))
+  if (unmatched.length > 0) throw new Error(`no test matches ${unmatched.join(', ')}`)
 }
 
 const indent = (text: string) => text.trim().replaceAll(/^/gm, '    ')

@@ -15,7 +15,7 @@ const SHORT_TESTS = [
   'eventos',
   'webhooks/crear',
   'webhooks/recuperar',
-  'http/tenencia',
+  'http/tenancy',
   'bitacora/listar',
 ]
 const isShort = process.argv.includes('--corto')

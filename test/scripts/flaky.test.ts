@@ -81,3 +81,9 @@ it('is red if the contract declares answers that no test of a whole run has seen
   expect(lines.at(-1)).toBe(`2 passed, ${unseen.length} failed, 0 skipped`)
   expect(status).toBe(1)
 })
+
+it('is refused with a path that no test matches, although another path matches', () => {
+  const { status, stderr, lines } = runTree({ good: 'expect(mark).toBeTruthy()' }, ['test/good', 'test/gone'])
+  expect(stderr).toContain('no test matches test/gone')
+  expect([status, lines]).toEqual([1, ['']])
+})
