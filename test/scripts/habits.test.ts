@@ -23,6 +23,21 @@ describe('the version of Node', () => {
   })
 })
 
+describe('the commands of npm', () => {
+  it('prepare themselves on a fresh machine, under their present names', () => {
+    const { scripts } = json('package.json') as { scripts: Record<string, string> }
+    const prepared = Object.keys(scripts).filter((name) => name.startsWith('pre'))
+    const runsProgram = (name: string) => !prepared.includes(name) && !/prepare\.mjs|^git /.test(scripts[name]!)
+    expect(prepared.sort()).toEqual(
+      Object.keys(scripts)
+        .filter(runsProgram)
+        .map((name) => `pre${name}`)
+        .sort(),
+    )
+    for (const name of prepared) expect(scripts[name]).toMatch(/^node scripts\/prepare\.mjs( all)?$/)
+  })
+})
+
 describe('.vscode', () => {
   it('names tasks, scripts and programs that exist', () => {
     const { tasks } = json('.vscode/tasks.json') as { tasks: { label: string; type: string; script?: string }[] }
