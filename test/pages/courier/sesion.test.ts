@@ -214,6 +214,19 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(() => dumpPhoneDatabase()).not.toContain(guia)
   })
 
+  it('begins on a phone that has stores of an earlier version', async () => {
+    const { codigo } = await createTestRepartidor()
+    await openPhone({
+      initScript: `if (location.protocol.startsWith('http')) {
+        const earlier = indexedDB.open('repartidor', 1)
+        earlier.onupgradeneeded = () => earlier.result.createObjectStore('acciones')
+        earlier.onsuccess = () => earlier.result.close() }`,
+    })
+    await signInOnPage(codigo)
+    await titulo('Hola, Carlos').waitFor()
+    expect(JSON.parse(await dumpPhoneDatabase()).map(([store]: [string]) => store)).not.toContain('acciones')
+  })
+
   it('tells the service that somebody left until it has heard it', FULL_RUN_ONLY, async () => {
     const { codigo } = await createTestRepartidor()
     await openPhone()

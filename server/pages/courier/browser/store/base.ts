@@ -152,8 +152,10 @@ interface StoreSchema extends DBSchema {
 let abierta: Promise<IDBPDatabase<StoreSchema>> | undefined
 /** Returns the connection to the database, which is opened at the first call. */
 export function openPhoneDatabase() {
-  abierta ??= openDB<StoreSchema>('repartidor', 1, {
+  abierta ??= openDB<StoreSchema>('repartidor', 2, {
     upgrade(db) {
+      // Before the first release a version keeps nothing of an earlier one.
+      for (const name of [...db.objectStoreNames]) db.deleteObjectStore(name)
       const actionStore = db.createObjectStore('actions', { keyPath: 'order', autoIncrement: true })
       actionStore.createIndex('guia', 'guia')
       db.createObjectStore('imagenes', { keyPath: 'id' }).createIndex('guia', 'guia')
