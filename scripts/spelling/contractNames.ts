@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+/** JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** Keywords of OpenAPI whose keys are names that the author of the contract chose. */
 const NAMING_KEYWORDS = new Set(['properties', 'schemas', 'headers', 'parameters', 'responses', 'securitySchemes'])
@@ -14,21 +15,42 @@ const SAMPLES = new Set(['example', 'examples', 'default'])
 
 const readText = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-/** Adds the names in a part of the contract. Extensions (`x-…`) have only keys that are names. */
-function collect(part: Json, names: Set<string>, place: 'keywords' | 'names' | 'extension' = 'keywords'): void {
+/** Name in the contract. */
+export interface ContractName {
+  name: string
+  /** Keyword that gives the name, such as `properties` or `enum`, or the name of the extension (`x-…`) that holds it. */
+  keyword: string
+  /** Keys that lead to it from the top of the document. */
+  path: readonly string[]
+  /** Part of the document that has the keyword. */
+  part: { readonly [key: string]: Json }
+}
+
+/** Yields the names in a part of the contract, except those in its samples. Extensions have only keys that are names. */
+export function* namesIn(part: Json, path: readonly string[] = [], extension?: string): Generator<ContractName> {
   if (typeof part !== 'object' || part === null) return
   if (Array.isArray(part)) {
-    for (const one of part) collect(one, names, place)
+    for (const [i, one] of part.entries()) yield* namesIn(one, [...path, String(i)], extension)
     return
   }
   for (const [key, value] of Object.entries(part)) {
-    if (place !== 'keywords' || key.startsWith('x-')) names.add(key)
-    if (place === 'keywords' && SAMPLES.has(key)) continue
-    if (place === 'keywords' && NAME_MEMBERS.has(key) && typeof value === 'string') names.add(value)
-    if (place === 'keywords' && key === 'enum') for (const one of value as Json[]) names.add(String(one))
-    if (place === 'keywords' && key === 'paths') for (const path of Object.keys(value as object)) names.add(path)
-    if (place === 'extension' || key.startsWith('x-')) collect(value, names, 'extension')
-    else collect(value, names, place === 'keywords' && NAMING_KEYWORDS.has(key) ? 'names' : 'keywords')
+    const inside = [...path, key]
+    const named = (name: string): ContractName => ({ name, keyword: extension ?? key, path: inside, part })
+    if (extension !== undefined || key.startsWith('x-')) {
+      yield named(key)
+      yield* namesIn(value, inside, extension ?? key)
+      continue
+    }
+    if (SAMPLES.has(key)) continue
+    if (NAME_MEMBERS.has(key) && typeof value === 'string') yield named(value)
+    if (key === 'enum') for (const one of value as Json[]) yield named(String(one))
+    if (key === 'paths') for (const one of Object.keys(value as object)) yield named(one)
+    if (!NAMING_KEYWORDS.has(key) || Array.isArray(value)) yield* namesIn(value, inside)
+    else
+      for (const [name, content] of Object.entries(value as object)) {
+        yield named(name)
+        yield* namesIn(content as Json, [...inside, name])
+      }
   }
 }
 
@@ -42,8 +64,8 @@ function collectStored(schema: string, names: Set<string>): void {
 
 /** Returns the names of the contract and of the database, such as `creado_en` and `LoteDeGuias`. */
 export function contractNames(): string[] {
-  const names = new Set<string>()
-  collect(JSON.parse(readText('server/generated/contract/contrato.json')) as Json, names)
+  const contract = JSON.parse(readText('server/generated/contract/contrato.json')) as Json
+  const names = new Set([...namesIn(contract)].map(({ name }) => name))
   collectStored(readText('prisma/schema.prisma'), names)
   return [...names]
 }

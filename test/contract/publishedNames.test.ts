@@ -1,12 +1,13 @@
 import dictionary from 'dictionary-es'
 import nspell from 'nspell'
 import { expect, it } from 'vitest'
+import { type Json, namesIn, splitName } from '../../scripts/spelling/contractNames.ts'
 import { readDocument } from '../../server/api/contract/contract.ts'
 
 /** Words of names that are not Spanish, by the reason why they stay. */
 const FOREIGN_WORDS = {
-  'given by the specification': 'api bulk external http idempotencia lat lng maps ok pdf ref url v webhook webhooks',
-  'names of techniques, in every language': 'app disp dns exp host ip kid m sha tls token totp uri zpl',
+  'given by the specification': 'api bulk external http idempotencia lat lng maps ok pdf ref url webhook webhooks',
+  'names of techniques, in every language': 'app disp dns exp host ip kid sha tls token totp uri zpl',
   'Spanish words that the dictionary lacks': 'autenticador desactualizada passkey passkeys ppp reintentar reintento',
   'two words of a schema’s name': 'onula',
   'Kubernetes’ names of probes': 'healthz readyz',
@@ -14,36 +15,15 @@ const FOREIGN_WORDS = {
 /** Places whose names another standard gives: RFC 9457, RFC 7517 to 7519 and RFC 8615, and Meta’s webhook. */
 const OF_OTHER_STANDARDS = /^(ProblemaRfc9457|Claves?Publicas?)$|\.well-known|whatsapp/i
 
-type Json = Record<string, unknown>
-
-/** Collects the names of the members and parameters below a part of the contract, except those in its examples. */
-function collect(part: unknown, place: string, names: Map<string, string>): void {
-  if (Array.isArray(part)) for (const one of part) collect(one, place, names)
-  if (part === null || typeof part !== 'object' || Array.isArray(part)) return
-  const { properties, name, in: where } = part as { properties?: Json; name?: unknown; in?: unknown }
-  if (properties && typeof properties === 'object')
-    for (const member of Object.keys(properties)) names.set(member, place)
-  if (typeof name === 'string' && typeof where === 'string' && where !== 'header') names.set(name, place)
-  for (const [key, value] of Object.entries(part))
-    if (!/^examples?$|^x-codeSamples$/.test(key)) collect(value, place, names)
-}
-
+/** Returns the published names and the place of each. */
 function publishedNames(): Map<string, string> {
   const names = new Map<string, string>()
-  const { paths, components } = readDocument() as { paths: Record<string, Json>; components: { schemas: Json } }
-  for (const [path, operations] of Object.entries(paths)) {
-    if (OF_OTHER_STANDARDS.test(path)) continue
-    for (const segment of path.split('/')) names.set(segment.replace(/[{}]/g, ''), path)
-    collect(operations, path, names)
-    for (const operation of Object.values(operations)) {
-      const { operationId } = operation as { operationId?: string }
-      if (operationId) names.set(operationId, path)
-    }
-  }
-  for (const [schema, content] of Object.entries(components.schemas)) {
-    if (OF_OTHER_STANDARDS.test(schema)) continue
-    names.set(schema, schema)
-    collect(content, schema, names)
+  for (const { name, keyword, path, part } of namesIn(readDocument() as unknown as Json)) {
+    const place = path[path[0] === 'paths' ? 1 : 2] ?? name
+    if (OF_OTHER_STANDARDS.test(place) || (path[0] === 'components' && path[1] !== 'schemas')) continue
+    if (keyword === 'paths') for (const segment of name.split('/')) names.set(segment.replace(/[{}]/g, ''), place)
+    const isParameter = keyword === 'name' && typeof part.in === 'string' && part.in !== 'header'
+    if (isParameter || ['properties', 'operationId', 'schemas'].includes(keyword)) names.set(name, place)
   }
   return names
 }
@@ -60,15 +40,9 @@ const isSpanish = (word: string) =>
     return accented !== undefined && spelling.correct(word.slice(0, i) + accented + word.slice(i + 1))
   })
 
-const wordsOf = (name: string) =>
-  name
-    .split(/[_\-.\d]+|(?<=[a-z])(?=[A-Z])/)
-    .filter((word) => word !== '')
-    .map((word) => word.toLowerCase())
-
 it('every published name is in Spanish, but for those that others give', () => {
   const foreign = [...publishedNames()].flatMap(([name, place]) =>
-    wordsOf(name)
+    splitName(name)
       .filter((word) => !allowed.has(word) && !isSpanish(word))
       .map((word) => `${place}: ${name} (${word})`),
   )
@@ -76,6 +50,6 @@ it('every published name is in Spanish, but for those that others give', () => {
 })
 
 it('no foreign word is allowed that no name has', () => {
-  const words = new Set([...publishedNames().keys()].flatMap(wordsOf))
+  const words = new Set([...publishedNames().keys()].flatMap(splitName))
   expect([...allowed].filter((word) => !words.has(word))).toEqual([])
 })
