@@ -70,6 +70,8 @@ export default {
     { filename: '{sdk,test/sdk}/**', words: readList('sdk'), ignoreWords: readList('sdk') },
     // Label of a metric, and its value.
     { filename: 'server/startup/metrics.ts', ignoreWords: ['que'] },
+    // Names that are stored with mails.
+    { filename: '{server/domain,test}/{correos,equipo}/**', ignoreWords: readList('mails') },
     // Names of alerts, such as `GuiasLenta`.
     { filename: 'test/observability/**', ignoreRegExpList: ['/\\bGuias[A-Z]\\w*/g'] },
   ],

@@ -41,7 +41,7 @@ describe('inviting a person who administers', () => {
     expect(await findPendingCorreo(entorno, 'invitacion', correo)).toBeUndefined()
     expect(await findPendingCorreo(entorno, 'aprobacion', bea.correo)).toMatchObject({
       quien: 'Ana Pérez',
-      request: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
+      que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
       enlace: expect.stringMatching(/\/cuenta$/),
     })
     expect(await findPendingCorreo(entorno, 'aprobacion', ana.correo)).toBeUndefined()
@@ -59,7 +59,7 @@ describe('inviting a person who administers', () => {
       quien: 'Ana Pérez',
       razon: null,
       enlace: expect.stringMatching(/\/cuenta$/),
-      request: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
+      que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
     })
     const { rows } = await entorno.db.pool.query(
       `select accion, quien, sobre_tipo, despues from bitacora

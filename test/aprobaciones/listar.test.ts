@@ -47,7 +47,7 @@ describe('approvals', () => {
     expect(await filas(73 * HORA)).toEqual([false])
     expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toMatchObject({
       quien: null,
-      request: expect.stringContaining(correo),
+      que: expect.stringContaining(correo),
       razon: null,
     })
     expect(await filas((33 * 24 + 1) * HORA)).toEqual([])

@@ -40,7 +40,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
       },
     ])
     expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
-    expect((await findPendingCorreo(entorno, 'aprobacion', bea.correo)).request).toContain(operador)
+    expect((await findPendingCorreo(entorno, 'aprobacion', bea.correo)).que).toContain(operador)
     const vista = (await bea.request('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).cuerpo
     expect(JSON.stringify(vista)).not.toMatch(/secreto|hash|guia_oper_/)
     expect((await aprobar(ana, aprobacion)).cuerpo.codigo).toBe('aprobacion_propia')

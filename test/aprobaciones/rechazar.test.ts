@@ -18,7 +18,7 @@ describe('to refuse an approval', () => {
     expect([status, cuerpo]).toMatchObject([200, { estado: 'rechazada', razon: 'No la conozco', contenido: null }])
     expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toMatchObject({
       quien: 'Ana Pérez',
-      request: expect.stringContaining(correo),
+      que: expect.stringContaining(correo),
       razon: 'No la conozco',
     })
     const tarde = await bea.request('POST', `${BASE}/${aprobacion}/aprobar`)

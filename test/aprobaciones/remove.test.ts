@@ -52,7 +52,7 @@ describe.each(QUITAN)('%s of another person who administers', (_nombre, tipo, me
     ])
     expect(await membresias(bea)).toEqual([TODOS])
     expect(await findPendingCorreo(entorno, 'aprobacion', cata.correo)).toMatchObject({
-      request: expect.stringContaining(bea.correo),
+      que: expect.stringContaining(bea.correo),
     })
     expect(await findPendingCorreo(entorno, 'aprobacion', bea.correo)).toBeUndefined()
     const { aprobacion } = pedida.cuerpo

@@ -31,11 +31,7 @@ const nuevaDireccion = () => `persona${++cuantos}@ejemplo.com`
 
 const escribir = (para: string, minutos = 60) =>
   inTransaction(entorno.db, (consultar) =>
-    saveCorreo(
-      consultar,
-      { secretos, newId: nuevoId },
-      { tipo: 'prueba', to: para, datos: {}, lifetimeMinutes: minutos },
-    ),
+    saveCorreo(consultar, { secretos, newId: nuevoId }, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: minutos }),
   )
 const filaDe = async (para: string) => {
   const clave = secretos.current('correos').clave
@@ -99,7 +95,7 @@ describe('a mail', () => {
       await saveCorreo(
         consultar,
         { secretos, newId: nuevoId },
-        { tipo: 'prueba', to: para, datos: {}, lifetimeMinutes: 60 },
+        { tipo: 'prueba', para, datos: {}, lifetimeMinutes: 60 },
       )
       throw new Error('la causa falló')
     })

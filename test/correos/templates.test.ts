@@ -3,7 +3,7 @@ import { composeLetter } from '../../server/domain/correos/templates.ts'
 
 const COMUN = {
   nombre: 'Ana',
-  request: 'invitar a Eva Ruiz (eva@ejemplo.com), con estos permisos: administrar',
+  que: 'invitar a Eva Ruiz (eva@ejemplo.com), con estos permisos: administrar',
   enlace: 'https://x/cuenta',
 }
 

@@ -31,7 +31,7 @@ describe('adding an app', () => {
     expect(agregada.cuerpo).toMatchObject({ obligatorio: true, totp: { usado_en: null }, codigos_de_recuperacion: 0 })
     expect((await requestFromPage(entorno, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)
     await hasta(async () => (await ana.request('GET', SESION)).status === 401)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'added' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'agregado' })
   })
 
   it('takes a code of its own secret, within ten minutes, and none before a secret was asked for', async () => {

@@ -78,7 +78,7 @@ describe('npm run admin -- personas', () => {
     expect(dicho[0]).toMatchObject({ persona, correo, membresias: [{ membresia, comercio }] })
     expect(await admin('quitar', membresia)).toMatchObject({ codigo: 0, text: { membresia, quitada: true } })
     expect(await admin('restablecer', persona, '--si')).toMatchObject({ codigo: 0, text: { restablecida: true } })
-    expect(await findPendingCorreo(entorno, 'segundo_factor', correo)).toMatchObject({ change: 'reset' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
     expect(await admin('eliminar', persona, '--si')).toMatchObject({ codigo: 0, text: { eliminada: true } })
     const { rows } = await entorno.db.pool.query(
       `select distinct quien_tipo from bitacora where sobre = $1 and accion <> 'aceptarInvitacion'`,

@@ -30,14 +30,14 @@ describe('recovery codes', () => {
     expect(new Set(codigos).size).toBe(10)
     for (const codigo of codigos) expect(codigo).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/)
     expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({
-      change: 'newCodes',
-      codesLeft: 10,
+      que: 'codigos',
+      quedan: 10,
     })
     const abierta = await entrarCodigo(ana, codigos[0]!.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o'))
     expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, false])
     expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({
-      change: 'codeUsed',
-      codesLeft: 9,
+      que: 'recuperacion',
+      quedan: 9,
     })
     expect(toStatusAndCode(await entrarCodigo(ana, codigos[0]))).toEqual(MAL)
     expect(await quedan(ana)).toBe(9)

@@ -79,7 +79,7 @@ describe('a person with an app, after the code by mail', () => {
     const malos = sitios.flatMap(({ cookie }) => Array.from({ length: 4 }, () => endSignIn(entorno, cookie, '000000')))
     const estados = (await Promise.all(malos)).map(({ status }) => status).sort()
     expect(estados).toEqual([...Array(10).fill(401), 429, 429])
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'locked' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'bloqueado' })
     const bueno = await endSignIn(entorno, sitios[0]!.cookie, ana.app!.codigo())
     expect([bueno.status, bueno.cuerpo.mensaje]).toEqual([429, expect.stringContaining('Entre con una passkey')])
     expect(Number(bueno.cabeceras.get('retry-after'))).toBeGreaterThan(86_000)

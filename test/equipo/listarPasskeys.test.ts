@@ -18,7 +18,7 @@ describe('a person with a passkey', () => {
     const ana = await createTestPersona(entorno)
     const { autenticador, passkey, addResponse: agregada } = await addPasskey(entorno, ana)
     expect(agregada.cuerpo).toMatchObject({ dispositivo: 'Otro navegador', sincronizada: false, usado_en: null })
-    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ isAdded: true })
+    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: true })
     const abierta = await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))
     expect([abierta.status, abierta.cuerpo.persona]).toEqual([201, ana.persona])
     expect(toCookieHeader(abierta.cabeceras)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_reto=$/)
@@ -29,7 +29,7 @@ describe('a person with a passkey', () => {
     const { registro } = await prepareRegistration(entorno, ana)
     expect(registro.existentes).toEqual([autenticador.credencial])
     expect((await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`)).status).toBe(204)
-    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ isAdded: false })
+    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: false })
     expect((await ana.request('GET', PASSKEYS_PATH)).cuerpo).toEqual({ datos: [] })
     expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador)))).toEqual(
       WRONG_PASSKEY,

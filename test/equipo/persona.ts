@@ -26,7 +26,7 @@ export async function findPendingCorreo(
     for (const row of rows) {
       const opened = leerCorreo(secretos, row)
       // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
-      if (opened?.to === address) return opened.datos as any
+      if (opened?.para === address) return opened.datos as any
     }
     return undefined
   } finally {

@@ -11,7 +11,7 @@ describe('the last second factor', () => {
     expect(toStatusAndCode(await ana.request('DELETE', `${SESION}/totp`))).toEqual(ULTIMO)
     const { passkey } = await addPasskey(entorno, ana)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'removed' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'quitado' })
     expect(toStatusAndCode(await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(ULTIMO)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo).toMatchObject({ totp: null, passkeys: 1 })

@@ -49,7 +49,7 @@ describe('an administrator', () => {
       202,
       { tipo: 'restablecer_segundo_factor', contenido: { persona: ana.persona, alcances: ['ver', 'operar'] } },
     ])
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'resetRequested' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'por_restablecer' })
     expect((await ana.request('GET', SESION)).status).toBe(200)
     const { aprobacion } = pedida.cuerpo
     expect(toStatusAndCode(await aprobar(admin, aprobacion))).toEqual([409, 'aprobacion_propia'])
@@ -60,7 +60,7 @@ describe('an administrator', () => {
     )
     for (const viejo of [ana.app!.codigo(), recuperacion])
       expect((await endSignIn(entorno, aMedias, viejo)).status).toBe(401)
-    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ change: 'reset' })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'restablecido' })
     const { rows } = await entorno.db.pool.query(
       `select accion, quien, sobre, campos, despues ->> 'pide' as pide from bitacora where despues ->> 'aprobacion' = $1`,
       [aprobacion],

@@ -133,7 +133,7 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
       saveCorreo(
         consultar,
         { secretos, newId: nuevoId },
-        { tipo: 'prueba', to: 'nadie@ejemplo.com', datos: {}, lifetimeMinutes: 1_440 },
+        { tipo: 'prueba', para: 'nadie@ejemplo.com', datos: {}, lifetimeMinutes: 1_440 },
       ),
     )
     return () => environment.db.pool.query('delete from correo')

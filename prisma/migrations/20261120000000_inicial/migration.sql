@@ -448,7 +448,7 @@ CREATE TABLE "busqueda_avance" (
 );
 
 -- Erasure on request that this database has carried out. The request lies in the file storage
--- (domain/personas/erasures.ts).
+-- (domain/personas/olvidos.ts).
 CREATE TABLE "olvido" (
     "numero" INTEGER NOT NULL,
     "hecho_en" TIMESTAMPTZ(3) NOT NULL,

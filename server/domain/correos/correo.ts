@@ -20,9 +20,9 @@ export type CorreoRow = RowOf<
   }
 >
 
-/** Content of a mail, which is stored encrypted. */
+/** Content of a mail, which is stored encrypted, so that the names of its members never change. */
 export interface CorreoContent<T extends CorreoType = CorreoType> {
-  to: string
+  para: string
   datos: CorreoData[T]
 }
 
@@ -42,7 +42,7 @@ const correoDigests = (secretos: Deps['secretos'], address: string) =>
 
 /** Returns the columns that store a mail's address as a digest and its content encrypted. */
 export const sealCorreo = (secretos: Deps['secretos'], id: string, contenido: CorreoContent) => ({
-  huella: correoDigests(secretos, contenido.to)[0]!,
+  huella: correoDigests(secretos, contenido.para)[0]!,
   contenido: seal(secretos, 'correos', id, Buffer.from(JSON.stringify(contenido))),
 })
 
@@ -54,13 +54,13 @@ export const sealCorreo = (secretos: Deps['secretos'], id: string, contenido: Co
 export async function saveCorreo<T extends CorreoType>(
   query: Query,
   { secretos, newId }: Pick<Deps, 'secretos' | 'newId'>,
-  { tipo, to, datos, lifetimeMinutes }: CorreoContent<T> & { tipo: T; lifetimeMinutes: number },
+  { tipo, para, datos, lifetimeMinutes }: CorreoContent<T> & { tipo: T; lifetimeMinutes: number },
 ): Promise<void> {
   const { id, creado_en } = newId()
   await query(SAVE, {
     id,
     tipo,
-    ...sealCorreo(secretos, id, { to, datos }),
+    ...sealCorreo(secretos, id, { para, datos }),
     creado_en,
     vence_en: new Date(creado_en.getTime() + lifetimeMinutes * 60_000),
   })

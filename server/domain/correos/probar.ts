@@ -18,7 +18,7 @@ export async function sendTestCorreo(
 ): Promise<{ para: string }> {
   const para = requireCorreo(texto, '/para')
   await inTransaction(deps.db.central, async (query) => {
-    await saveCorreo(query, deps, { tipo: 'prueba', to: para, datos: {}, lifetimeMinutes: LIFETIME_MINUTES })
+    await saveCorreo(query, deps, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: LIFETIME_MINUTES })
     await deps.bitacora.record(query, quien, { accion: 'probarCorreo', campos: ['para'] })
   })
   deps.notifyJobs()

@@ -76,7 +76,7 @@ async function sendOne(deps: CorreoDeps, correo: ClaimedCorreo): Promise<void> {
   const carta = composeLetter(tipo, opened.datos, brand.nombre)
   const mailResult = await mailClient.send({
     id,
-    to: opened.to,
+    to: opened.para,
     de: brand.nombre,
     subject: carta.subject,
     texto: letterText(carta, brand),

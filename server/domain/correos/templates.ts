@@ -1,66 +1,73 @@
 import type { Letter } from '../../platform/mail/letter.ts'
 
-/** Values of each kind of mail. Names of kinds are stored with mails, so they never change. */
+/** Values of each kind of mail. Names of kinds and values are stored with mails, so they never change. */
 export interface CorreoData {
   /** Trial mail that an operator asks for, to see whether mail works. */
   prueba: object
   /** Six-digit code with which a person signs in. */
-  codigo: { codigo: string; minutes: number }
+  codigo: { codigo: string; minutos: number }
   /** Notice of a sign-in from a browser in which the person was not seen before. */
-  entrada: { nombre: string; dispositivo: string; when: string; enlace: string }
+  entrada: { nombre: string; dispositivo: string; cuando: string; enlace: string }
   /** Notice that a passkey was added to an account, or removed from it. */
-  passkey: { nombre: string; isAdded: boolean; dispositivo: string; when: string; enlace: string }
+  passkey: { nombre: string; agregada: boolean; dispositivo: string; cuando: string; enlace: string }
   /**
-   * Notice that the second factor of an account changed, was used or failed. `codesLeft`: number of recovery codes left.
+   * Notice that the second factor of an account changed, was used or failed. `quedan`: number of recovery codes left.
    */
-  segundo_factor: { nombre: string; change: FactorChange; codesLeft: number; when: string; enlace: string }
+  segundo_factor: { nombre: string; que: FactorChange; quedan: number; cuando: string; enlace: string }
   /** Invitation to the courier company (`lugar` is null) or to a merchant. */
   invitacion: { nombre: string; lugar: string | null; enlace: string; horas: number }
-  /** Mail that asks for a decision. `quien` asks for `request`. */
-  aprobacion: { nombre: string; quien: string; request: string; enlace: string; horas: number }
+  /** Mail that asks for a decision. `quien` asks for `que`. */
+  aprobacion: { nombre: string; quien: string; que: string; enlace: string; horas: number }
   /**
-   * Mail to the person who asked, with the decision about `request`. `quien` decided; it is null if the approval expired.
+   * Mail to the person who asked, with the decision about `que`. `quien` decided; it is null if the approval expired.
    * `razon` is set only for a refusal.
    */
-  decision: { nombre: string; quien: string | null; request: string; razon: string | null; enlace: string }
+  decision: { nombre: string; quien: string | null; que: string; razon: string | null; enlace: string }
 }
 
 /** Kind of change of the second factor. The value is stored with the mail, so it never changes. */
-export type FactorChange = 'added' | 'removed' | 'newCodes' | 'codeUsed' | 'locked' | 'resetRequested' | 'reset'
+export type FactorChange =
+  | 'agregado'
+  | 'quitado'
+  | 'codigos'
+  | 'recuperacion'
+  | 'bloqueado'
+  | 'por_restablecer'
+  | 'restablecido'
 
 /** Subject and sentence of the mail for each change of the second factor. */
 const DE_FACTOR: Readonly<
   Record<FactorChange, { subject: string; phrase: (when: string, codesLeft: number) => string }>
 > = {
-  added: {
+  agregado: {
     subject: 'Agregaron una app de códigos a su cuenta',
     phrase: (when) => `El ${when} alguien agregó a su cuenta una app de códigos. Sus códigos se piden al entrar.`,
   },
-  removed: {
+  quitado: {
     subject: 'Quitaron la app de códigos de su cuenta',
     phrase: (when) => `El ${when} alguien quitó de su cuenta la app de códigos.`,
   },
-  newCodes: {
+  codigos: {
     subject: 'Hicieron códigos de recuperación de su cuenta',
     phrase: (when, codesLeft) =>
       `El ${when} alguien hizo ${codesLeft} códigos de recuperación de su cuenta. Los anteriores ya no valen.`,
   },
-  codeUsed: {
+  recuperacion: {
     subject: 'Usaron un código de recuperación de su cuenta',
     phrase: (when, codesLeft) =>
       `El ${when} alguien usó un código de recuperación de su cuenta. ${codesLeft === 1 ? 'Queda 1' : `Quedan ${codesLeft}`}.`,
   },
-  locked: {
+  bloqueado: {
     subject: 'Fallaron muchos códigos de su cuenta',
     phrase: (when) =>
       `Hasta el ${when} alguien falló 10 veces el segundo factor de su cuenta, después del código de su correo. Por un día no se puede entrar así.`,
   },
-  resetRequested: {
+  por_restablecer: {
     subject: 'Piden restablecer el segundo factor de su cuenta',
     phrase: (when) =>
       `El ${when} alguien pidió quitar su app de códigos, sus passkeys y sus códigos de recuperación. No cambia nada hasta que otra persona que administra lo apruebe.`,
   },
-  reset: {
+  restablecido: {
     subject: 'Restablecieron el segundo factor de su cuenta',
     phrase: (when) =>
       `El ${when} quien administra las cuentas quitó su app de códigos, sus passkeys y sus códigos de recuperación. Entre con su correo y agregue otros.`,
@@ -79,7 +86,7 @@ const TEMPLATES: CorreoTemplates = {
     paragraphs: [`Este correo es una prueba: el servicio de ${brand} ya puede escribirle a las personas.`],
     despues: ['No hace falta que conteste.'],
   }),
-  codigo: ({ codigo, minutes }, brand) => ({
+  codigo: ({ codigo, minutos: minutes }, brand) => ({
     subject: `${codigo} es su código para entrar a ${brand}`,
     paragraphs: ['Escriba este código en la página en que lo pidió:'],
     codigo,
@@ -88,7 +95,7 @@ const TEMPLATES: CorreoTemplates = {
       'Si no lo pidió usted, no haga nada: sin este código nadie entra.',
     ],
   }),
-  entrada: ({ nombre, dispositivo, when, enlace }, brand) => ({
+  entrada: ({ nombre, dispositivo, cuando: when, enlace }, brand) => ({
     subject: `¿Fue usted? Entraron a su cuenta de ${brand}`,
     paragraphs: [
       `Hola, ${nombre}.`,
@@ -98,7 +105,7 @@ const TEMPLATES: CorreoTemplates = {
     button: { texto: 'No fui yo: ver mis sesiones', enlace },
     despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
-  passkey: ({ nombre, isAdded, dispositivo, when, enlace }, brand) => ({
+  passkey: ({ nombre, agregada: isAdded, dispositivo, cuando: when, enlace }, brand) => ({
     subject: `¿Fue usted? ${isAdded ? 'Agregaron' : 'Quitaron'} una passkey de su cuenta de ${brand}`,
     paragraphs: [
       `Hola, ${nombre}.`,
@@ -110,7 +117,7 @@ const TEMPLATES: CorreoTemplates = {
     button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: ['Quite allí la passkey y cierre la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
-  segundo_factor: ({ nombre, change, codesLeft, when, enlace }, brand) => ({
+  segundo_factor: ({ nombre, que: change, quedan: codesLeft, cuando: when, enlace }, brand) => ({
     subject: `¿Fue usted? ${DE_FACTOR[change].subject} de ${brand}`,
     paragraphs: [`Hola, ${nombre}.`, DE_FACTOR[change].phrase(when, codesLeft), 'Si fue usted, no haga nada.'],
     button: { texto: 'No fui yo: ver mi cuenta', enlace },
@@ -132,13 +139,13 @@ const TEMPLATES: CorreoTemplates = {
       `El enlace vale una vez, ${horas} horas. Si no esperaba esta invitación, no haga nada.`,
     ],
   }),
-  aprobacion: ({ nombre, quien, request, enlace, horas }, brand) => ({
+  aprobacion: ({ nombre, quien, que: request, enlace, horas }, brand) => ({
     subject: `Hace falta su aprobación en ${brand}`,
     paragraphs: [`Hola, ${nombre}.`, `${quien} pide ${request}. No cambia nada hasta que otra persona lo apruebe.`],
     button: { texto: 'Ver y decidir', enlace },
     despues: [`Vale ${horas} horas. Si no la esperaba, pregúntele a quien la pidió antes de aprobar.`],
   }),
-  decision: ({ nombre, quien, request, razon, enlace }, brand) => ({
+  decision: ({ nombre, quien, que: request, razon, enlace }, brand) => ({
     subject: `${quien === null ? 'Venció' : razon === null ? 'Aprobaron' : 'Rechazaron'} lo que usted pidió en ${brand}`,
     paragraphs: [
       `Hola, ${nombre}.`,

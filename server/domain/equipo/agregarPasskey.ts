@@ -49,7 +49,7 @@ export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, 
     if (!savedRow) return false
     const sobre = ['persona', persona] as const
     await bitacora.record(query, quien, { accion: 'agregarPasskey', sobre, campos: ['passkeys'] })
-    await notifyPasskey(query, deps, quien.identity, { isAdded: true, dispositivo })
+    await notifyPasskey(query, deps, quien.identity, { agregada: true, dispositivo })
     return { cookie: await completeSesion(query, deps, quien.identity) }
   })
   if (!addition) throw wrongPasskey()

@@ -55,7 +55,7 @@ export async function confirmTotp(
     if (!(await confirmSecret(query, deps, personaId, codigo))) return false
     const sobre = ['persona', persona] as const
     await deps.bitacora.record(query, quien, { accion: 'agregarTotp', sobre, campos: ['totp'] })
-    await notifySecondFactor(query, deps, identity, { change: 'added', codesLeft: 0 })
+    await notifySecondFactor(query, deps, identity, { que: 'agregado', quedan: 0 })
     return { cookie: await completeSesion(query, deps, identity) }
   })
   if (!confirmada) throw wrongSecondFactor()

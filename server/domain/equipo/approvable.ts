@@ -132,8 +132,8 @@ export async function notifyDecision(
   const [requester] = await query(REQUESTER, { pide })
   if (!requester) return
   const enlace = `${deps.settings.urlDePersonas}/cuenta`
-  const datos = { nombre: requester.nombre, quien, request: describeRequest(tipo, contenido), razon, enlace }
-  await saveCorreo(query, deps, { tipo: 'decision', to: requester.correo!, datos, lifetimeMinutes: DECISION_MINUTES })
+  const datos = { nombre: requester.nombre, quien, que: describeRequest(tipo, contenido), razon, enlace }
+  await saveCorreo(query, deps, { tipo: 'decision', para: requester.correo!, datos, lifetimeMinutes: DECISION_MINUTES })
 }
 
 const NOTIFIED_ADMINISTRATORS = statement<object, Pick<PersonaRow, 'persona' | 'nombre' | 'correo'>>(
@@ -181,7 +181,7 @@ export async function requestAprobacion(
   const row = await openAprobacion(query, deps, { tipo, contenido, pide })
   const commonData = {
     quien: administrators.find(({ persona }) => persona === pide)?.nombre ?? pide,
-    request: describeRequest(tipo, contenido),
+    que: describeRequest(tipo, contenido),
     enlace: `${deps.settings.urlDePersonas}/cuenta`,
     horas: APROBACION_HOURS,
   }
@@ -192,7 +192,7 @@ export async function requestAprobacion(
     const datos = { ...commonData, nombre }
     const lifetimeMinutes = APROBACION_HOURS * 60
     // A person with the scope `administrar` has an address, because erasing a person removes its memberships.
-    await saveCorreo(query, deps, { tipo: 'aprobacion', to: correo!, datos, lifetimeMinutes })
+    await saveCorreo(query, deps, { tipo: 'aprobacion', para: correo!, datos, lifetimeMinutes })
   }
   const { alcances, llave } = contenido
   await deps.bitacora.record(query, quien, {

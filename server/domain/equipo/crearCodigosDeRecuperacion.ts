@@ -41,7 +41,7 @@ export async function createRecoveryCodes(
     await query(SAVE, { persona_id, huellas, ahora: deps.clock() })
     const linea = { accion: 'crearCodigosDeRecuperacion', sobre: ['persona', persona], campos: ['codigos'] } as const
     await deps.bitacora.record(query, quien, linea)
-    await notifySecondFactor(query, deps, quien.identity, { change: 'newCodes', codesLeft: CODE_COUNT })
+    await notifySecondFactor(query, deps, quien.identity, { que: 'codigos', quedan: CODE_COUNT })
   })
   deps.notifyJobs()
   return codigos.map(inGroups)

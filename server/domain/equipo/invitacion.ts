@@ -105,7 +105,7 @@ export async function writeInvitacion(
   const { token, invitacion, creado_en, vence_en } = await saveInvitacion(query, deps, de, sealDigest)
   const enlace = invitacionLink(deps.settings.urlDePersonas, token)
   const datos = { nombre, lugar, enlace, horas: HORAS }
-  await saveCorreo(query, deps, { tipo: 'invitacion', to: correo, datos, lifetimeMinutes: HORAS * 60 })
+  await saveCorreo(query, deps, { tipo: 'invitacion', para: correo, datos, lifetimeMinutes: HORAS * 60 })
   const comercio = comercioOf(ambito)
   const instants = { creado_en: creado_en.toISOString(), vence_en: vence_en.toISOString() }
   return {

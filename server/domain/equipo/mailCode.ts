@@ -73,8 +73,8 @@ export async function writeCode(
   const ahora = clock()
   const vence_en = new Date(ahora.getTime() + CODE_MINUTES * 60_000)
   const { id } = newId()
-  const datos = { codigo, minutes: CODE_MINUTES }
-  const { huella: mail_digest, contenido: mail_content } = sealCorreo(secretos, id, { to: correo, datos })
+  const datos = { codigo, minutos: CODE_MINUTES }
+  const { huella: mail_digest, contenido: mail_content } = sealCorreo(secretos, id, { para: correo, datos })
   await db.query(REQUEST, {
     correo,
     huella,

@@ -18,40 +18,40 @@ export interface NotifiedPersona {
 
 const commonData = ({ clock, settings }: DepsDeAviso, nombre: string) => {
   const { timeZone, urlDePersonas } = settings
-  const when = createClock(companyTimeZone(timeZone)).formatLong(clock().toISOString())
-  return { nombre, when, enlace: `${urlDePersonas}/cuenta` }
+  const cuando = createClock(companyTimeZone(timeZone)).formatLong(clock().toISOString())
+  return { nombre, cuando, enlace: `${urlDePersonas}/cuenta` }
 }
 
 /** Tells a person by mail about a sign-in if the person has not used the browser before. */
 export async function notifySignIn(
   query: Query,
   deps: DepsDeAviso & Pick<Deps, 'browser'>,
-  { id, nombre, correo: to }: NotifiedPersona & { id: string },
+  { id, nombre, correo: para }: NotifiedPersona & { id: string },
   { cookie, userAgent }: Record<'cookie' | 'userAgent', string>,
 ): Promise<void> {
   if (isKnownBrowser(deps, cookie, id)) return
   const datos = { ...commonData(deps, nombre), dispositivo: deviceOf(userAgent) }
-  await saveCorreo(query, deps, { tipo: 'entrada', to, datos, lifetimeMinutes: NOTICE_MINUTES })
+  await saveCorreo(query, deps, { tipo: 'entrada', para, datos, lifetimeMinutes: NOTICE_MINUTES })
 }
 
 /** Tells a person by mail that a passkey was added to the account, or removed. */
 export async function notifyPasskey(
   query: Query,
   deps: DepsDeAviso,
-  { nombre, correo: to }: NotifiedPersona,
-  change: { isAdded: boolean; dispositivo: string },
+  { nombre, correo: para }: NotifiedPersona,
+  change: { agregada: boolean; dispositivo: string },
 ): Promise<void> {
   const datos = { ...commonData(deps, nombre), ...change }
-  await saveCorreo(query, deps, { tipo: 'passkey', to, datos, lifetimeMinutes: NOTICE_MINUTES })
+  await saveCorreo(query, deps, { tipo: 'passkey', para, datos, lifetimeMinutes: NOTICE_MINUTES })
 }
 
 /** Tells a person by mail what happened to the account's second factor. */
 export async function notifySecondFactor(
   query: Query,
   deps: DepsDeAviso,
-  { nombre, correo: to }: NotifiedPersona,
-  details: { change: FactorChange; codesLeft: number },
+  { nombre, correo: para }: NotifiedPersona,
+  details: { que: FactorChange; quedan: number },
 ): Promise<void> {
   const datos = { ...commonData(deps, nombre), ...details }
-  await saveCorreo(query, deps, { tipo: 'segundo_factor', to, datos, lifetimeMinutes: NOTICE_MINUTES })
+  await saveCorreo(query, deps, { tipo: 'segundo_factor', para, datos, lifetimeMinutes: NOTICE_MINUTES })
 }

@@ -32,7 +32,7 @@ export async function removePasskeyOf(
     if (isLastNeededFactor(factors)) throw ultimoSegundoFactor()
     const sobre = ['persona', persona] as const
     await deps.bitacora.record(query, quien, { accion: 'quitarPasskey', sobre, campos: ['passkeys'] })
-    await notifyPasskey(query, deps, quien.identity, { isAdded: false, dispositivo: row.dispositivo })
+    await notifyPasskey(query, deps, quien.identity, { agregada: false, dispositivo: row.dispositivo })
     return true
   })
   if (removedPasskey) deps.notifyJobs()

@@ -31,7 +31,7 @@ export async function removeTotpOf(
     await query(REMOVE, { persona_id })
     const sobre = ['persona', persona] as const
     await deps.bitacora.record(query, quien, { accion: 'quitarTotp', sobre, campos: ['totp'] })
-    await notifySecondFactor(query, deps, quien.identity, { change: 'removed', codesLeft: 0 })
+    await notifySecondFactor(query, deps, quien.identity, { que: 'quitado', quedan: 0 })
   })
   deps.notifyJobs()
 }

@@ -33,6 +33,6 @@ export async function resetFactors(
 ): Promise<Omit<AuditEntry, 'accion'>> {
   await lockFactors(query, id)
   await query(RESET, { id })
-  await notifySecondFactor(query, deps, { nombre, correo }, { change: 'reset', codesLeft: 0 })
+  await notifySecondFactor(query, deps, { nombre, correo }, { que: 'restablecido', quedan: 0 })
   return { sobre: ['persona', persona], campos: ['totp', 'passkeys', 'codigos', 'sesion'] }
 }

@@ -18,7 +18,7 @@ export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = asy
       const tipo = 'restablecer_segundo_factor'
       const requestedAprobacion = await requestAprobacion(query, deps, quien, { accion, tipo, contenido })
       if (requestedAprobacion)
-        await notifySecondFactor(query, deps, { nombre, correo }, { change: 'resetRequested', codesLeft: 0 })
+        await notifySecondFactor(query, deps, { nombre, correo }, { que: 'por_restablecer', quedan: 0 })
       if (requestedAprobacion) return requestedAprobacion
     }
     await bitacora.record(query, quien, {

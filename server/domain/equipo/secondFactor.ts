@@ -172,11 +172,11 @@ export async function spendSecondFactor(
     if (acceptedRow) return 0
   } else if (await spendRecoveryCode(query, persona_id, typedCode)) {
     const { codigos } = await readFactors(query, persona_id)
-    await notifySecondFactor(query, deps, { nombre, correo }, { change: 'codeUsed', codesLeft: codigos })
+    await notifySecondFactor(query, deps, { nombre, correo }, { que: 'recuperacion', quedan: codigos })
     return 0
   }
   const locks = intentos === ATTEMPTS_PER_DAY
-  if (locks) await notifySecondFactor(query, deps, { nombre, correo }, { change: 'locked', codesLeft: 0 })
+  if (locks) await notifySecondFactor(query, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
   return recordFailure(query, deps, quien, { persona_id, con: 'codigo', locks })
 }
 

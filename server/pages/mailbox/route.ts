@@ -73,7 +73,7 @@ export function serveBuzon(
         const opened = leerCorreo(secretos, row)
         if (!opened) return []
         const carta = composeLetter(row.tipo, opened.datos, front.brand.nombre)
-        return [{ ...carta, to: opened.to, sale: row.estado === 'enviado' }]
+        return [{ ...carta, to: opened.para, sale: row.estado === 'enviado' }]
       })
       return { status: 200, ...buzonPage(front.brand.nombre, { mensajes, correos }, root) }
     },
