@@ -56,6 +56,8 @@ export default async function prepareTestRun(project: TestProject) {
   project.provide('headlessBrowserPath', findHeadlessBrowser() ?? browserPath)
   const folder = await mkdtemp(join(await chooseTempFolder(), 'guias-test-'))
   await chmod(folder, 0o755) // or root's PostgreSQL would keep its data elsewhere
+  // Workers and all programs that tests start: compiled once in a run.
+  process.env.NODE_COMPILE_CACHE = join(folder, 'compiled')
   const flags = [
     'fsync=off',
     'synchronous_commit=off',

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { openDb } from '../../server/data/db.ts'
 import { createS3Server, S3_CREDENTIALS } from '../archivos/s3.ts'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { findFreePort } from '../ports.ts'
 import type { Testimony } from '../resilience/ledger.ts'
 import { startDurablePostgres } from '../resilience/postgres.ts'
@@ -102,7 +102,7 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
         DATA_DIR: datos,
         LOG_LEVEL: 'warn',
         NODE_EXTRA_CA_CERTS: authorityPath,
-        ...CLOCK_ENVIRONMENT,
+        ...CHILD_ENVIRONMENT,
         ...cambios,
       },
       health: `http://127.0.0.1:${METRICS_PORT}/readyz`,
@@ -117,7 +117,7 @@ export async function startDeployment(steps: Paso[]): Promise<Deployment> {
       DATABASE_URL: postgres.url,
       MASTER_KEYS: valores.MASTER_KEYS,
       DATA_DIR: datos,
-      ...CLOCK_ENVIRONMENT,
+      ...CHILD_ENVIRONMENT,
     },
   })
   const deployment: Deployment = {

@@ -4,7 +4,7 @@ import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { hasta } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
 import { leerArchivo } from './compose.ts'
@@ -70,7 +70,7 @@ export class DebianPostgres {
       LC_ALL: 'C',
       TZ: 'UTC',
       PGBACKREST_PG1_PATH: this.#datos,
-      ...CLOCK_ENVIRONMENT,
+      ...CHILD_ENVIRONMENT,
       PGBACKREST_PG1_PORT: `${port}`,
       PGBACKREST_PG1_SOCKET_PATH: folder,
       PGBACKREST_PG1_USER: 'postgres',

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { hasta } from '../factories.ts'
 import type { Paso } from '../resilience/steps.ts'
 import { leerArchivo } from './compose.ts'
@@ -42,7 +42,7 @@ export async function startProxy(
       HOME: folder,
       XDG_CONFIG_HOME: folder,
       XDG_DATA_HOME: folder,
-      ...CLOCK_ENVIRONMENT,
+      ...CHILD_ENVIRONMENT,
       ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readChapters } from '../../scripts/documentation/guide.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { shareEnvironment } from '../environment.ts'
 import { FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 /** A terminal in that folder, which stays open when something fails. */
 function abrirTerminal() {
-  const env = { PATH: process.env.PATH ?? '', HOME: carpeta, ...CLOCK_ENVIRONMENT }
+  const env = { PATH: process.env.PATH ?? '', HOME: carpeta, ...CHILD_ENVIRONMENT }
   const bash = spawn('bash', ['--norc'], { cwd: carpeta, env, stdio: 'pipe', detached: true })
   let dicho = ''
   for (const flujo of [bash.stdout, bash.stderr]) {

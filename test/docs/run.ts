@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 
 interface RunResult {
   /** null: it was still running when it was stopped. */
@@ -27,7 +27,7 @@ export function runProgram(
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: cwd ?? fileURLToPath(ROOT),
-      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...CLOCK_ENVIRONMENT, ...env },
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...CHILD_ENVIRONMENT, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
@@ -61,13 +61,12 @@ export function runProgram(
   })
 }
 
-/** Runs a TypeScript module with this Node, in a folder of its own that finds `@guias/sdk`. One run compiles it once. */
+/** Runs a TypeScript module with this Node, in a folder of its own that finds `@guias/sdk`. */
 export function runTypeScript(codigo: string, opciones: Opciones = {}) {
   const cwd = mkdtempSync(join(inject('runFolder'), 'muestra-'))
   symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(cwd, 'node_modules'))
   return runProgram([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
     cwd,
     ...opciones,
-    env: { NODE_COMPILE_CACHE: join(inject('runFolder'), 'compilado'), ...opciones.env },
   })
 }

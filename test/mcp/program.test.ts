@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, it } from 'vitest'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { type Assistant, connectAssistant, readTexts } from './assistant.ts'
@@ -20,7 +20,7 @@ const PROGRAMA = `${RAIZ}sdk/mcp/bin/guias-mcp.js`
 async function correr(args: string[], env: Record<string, string> = {}) {
   const PATH = process.env.PATH ?? ''
   const hecho = promisify(execFile)(process.execPath, [PROGRAMA, ...args], {
-    env: { PATH, ...CLOCK_ENVIRONMENT, ...env },
+    env: { PATH, ...CHILD_ENVIRONMENT, ...env },
   })
   hecho.child.stdin?.end()
   return hecho.then(
@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 async function abrir(llave: string, url: string): Promise<Assistant> {
-  const env = { GUIAS_LLAVE: llave, GUIAS_URL: url, PATH: process.env.PATH ?? '', ...CLOCK_ENVIRONMENT }
+  const env = { GUIAS_LLAVE: llave, GUIAS_URL: url, PATH: process.env.PATH ?? '', ...CHILD_ENVIRONMENT }
   const asistente = await connectAssistant(
     new StdioClientTransport({ command: process.execPath, args: [PROGRAMA, '--escribir'], env, stderr: 'ignore' }),
   )

@@ -1,6 +1,6 @@
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it } from 'vitest'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { shareEnvironment } from '../environment.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
 import { connectAssistant, useAssistants } from './assistant.ts'
@@ -29,7 +29,7 @@ it('a whole day over stdio works with the package’s program', async () => {
   const transporte = new StdioClientTransport({
     command: process.execPath,
     args: [new URL('../../sdk/mcp/bin/guias-mcp.js', import.meta.url).pathname, '--escribir'],
-    env: { GUIAS_LLAVE: llave, GUIAS_URL: entorno.url, PATH: process.env.PATH ?? '', ...CLOCK_ENVIRONMENT },
+    env: { GUIAS_LLAVE: llave, GUIAS_URL: entorno.url, PATH: process.env.PATH ?? '', ...CHILD_ENVIRONMENT },
     stderr: 'pipe',
   })
   const asistente = await connectAssistant(transporte)

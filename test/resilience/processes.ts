@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import type { Paso } from './steps.ts'
 
 // The service's processes, as a supervisor sees them.
@@ -106,7 +106,7 @@ function spawnBundle({ folder, args, env }: LaunchOptions): ChildProcess {
   return spawn(join(folder, 'node_modules/.bin/node'), args, {
     cwd: folder,
     // With npm's variable it watches its parent, and so doesn't outlive a run that is killed.
-    env: { PATH: process.env.PATH, npm_lifecycle_event: 'resistencia', ...CLOCK_ENVIRONMENT, ...env },
+    env: { PATH: process.env.PATH, npm_lifecycle_event: 'resistencia', ...CHILD_ENVIRONMENT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

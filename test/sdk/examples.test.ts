@@ -11,7 +11,7 @@ import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { atender } from '../../sdk/ejemplos/atender.ts'
 import { DESCRIPCIONES_DE_EVENTO } from '../../server/generated/contract/vocabulary.ts'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { shareEnvironment } from '../environment.ts'
 import { FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { NODE_20, PHP, PYTHON } from '../interpreters.ts'
@@ -104,7 +104,7 @@ describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
           PORT: String(puerto),
           GUIAS_SECRETO: secreto,
           GUIAS_AVISOS: avisos,
-          ...CLOCK_ENVIRONMENT,
+          ...CHILD_ENVIRONMENT,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
@@ -188,7 +188,7 @@ describe.skipIf(!NODE_20)('the chapter of webhooks, as it is printed', () => {
       const puerto = await findFreePort()
       const { api } = await entorno.nuevoComercio()
       const { webhook, secreto } = await api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/webhooks/guias` })
-      const env = { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, ...CLOCK_ENVIRONMENT }
+      const env = { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, ...CHILD_ENVIRONMENT }
       const hijo = spawn(NODE_20!, ['express.mjs'], { cwd: propia, env, stdio: ['ignore', 'pipe', 'inherit'] })
       hijos.push(hijo)
       await Promise.race([ending(hijo), once(hijo.stdout, 'data')])

@@ -18,7 +18,7 @@ import {
 } from '@guias/sdk'
 import { ErrorDeHoja, guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../factories.ts'
 
@@ -148,7 +148,7 @@ describe('crearMuchas, on the running server', () => {
     const correr = () => {
       const hijo = spawn(process.execPath, ['--input-type=module', '-e', programa], {
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
-        env: { PATH: process.env.PATH, LLAVE: llave, URL_DE_GUIAS: entorno.url, ...CLOCK_ENVIRONMENT },
+        env: { PATH: process.env.PATH, LLAVE: llave, URL_DE_GUIAS: entorno.url, ...CHILD_ENVIRONMENT },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       let salida = ''

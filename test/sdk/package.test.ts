@@ -17,7 +17,7 @@ import { build } from 'tsdown'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openContext } from '../browser.ts'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildGuia, FULL_RUN_ONLY } from '../factories.ts'
 import { GUIA, json, LLAVE, useFakeServer } from './server.ts'
@@ -270,7 +270,7 @@ console.log(salida)
 `
 const env = () => ({
   PATH: process.env.PATH,
-  ...CLOCK_ENVIRONMENT,
+  ...CHILD_ENVIRONMENT,
   HOME: proyecto,
   GUIAS_LLAVE: comercio.llave,
   GUIAS_URL: entorno.url,

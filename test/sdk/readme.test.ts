@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { type Comercio, shareEnvironment } from '../environment.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
 
@@ -63,7 +63,7 @@ const receptor = createServer((req, res) => {
 let url = ''
 const env = () => ({
   PATH: process.env.PATH,
-  ...CLOCK_ENVIRONMENT,
+  ...CHILD_ENVIRONMENT,
   HOME: carpeta,
   GUIAS_LLAVE: comercio.llave,
   GUIAS_URL: entorno.url,

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { explainShutdown } from '../../server/startup/explainShutdown.ts'
-import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { HAS_CADDY } from '../deployment/proxy.ts'
 import { MASTER_KEY as CLAVE } from '../environment.ts'
 import { buildGuiaWithoutDestino, hasta } from '../factories.ts'
@@ -228,7 +228,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
     const sitio = `http://127.0.0.1:${puerto} {\nreverse_proxy ${new URL(url).host} {\nheader_up Host {upstream_hostport}\n}\n}`
     await writeFile(archivo, `${global}\n${sitio}\n`)
     const propio = { HOME: carpeta, XDG_CONFIG_HOME: carpeta, XDG_DATA_HOME: carpeta }
-    const env = { PATH: process.env.PATH, ...CLOCK_ENVIRONMENT, ...propio }
+    const env = { PATH: process.env.PATH, ...CHILD_ENVIRONMENT, ...propio }
     const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], { env, stdio: 'ignore' })
     const fin = once(caddy, 'exit')
     cerrar.push(async () => {

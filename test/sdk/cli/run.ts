@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
-import { CLOCK_ENVIRONMENT } from '../../clockEnvironment.ts'
+import { CHILD_ENVIRONMENT } from '../../childEnvironment.ts'
 import { type Comercio, shareEnvironment } from '../../environment.ts'
 
 export const CLI = fileURLToPath(new URL('../../../sdk/dist/cli.js', import.meta.url))
@@ -79,7 +79,7 @@ export function useCli() {
       cwd: cli.folder,
       env: {
         PATH: process.env.PATH,
-        ...CLOCK_ENVIRONMENT,
+        ...CHILD_ENVIRONMENT,
         HOME: cli.folder,
         GUIAS_LLAVE: cli.comercio.llave,
         GUIAS_URL: environment.url,
