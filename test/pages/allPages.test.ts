@@ -1,7 +1,7 @@
 // Every page of the service, on a phone, in light and dark: no fault that axe can find.
 import { existsSync, readdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Estado } from '../../server/generated/contract/types/index.ts'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { hasBrowser, openContext } from '../browser.ts'
@@ -112,6 +112,11 @@ it('names every page that the service has', () => {
 
 describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => {
   let pagina: Page
+  // One window for all pages: a new one compiles everything again.
+  beforeAll(async () => {
+    pagina = await (await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })).newPage()
+  })
+  beforeEach(() => pagina.context().clearCookies())
   afterAll(() => pagina?.context().close())
 
   async function revisar(nombre: string): Promise<void> {
@@ -120,10 +125,8 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
   }
 
   async function abrir(direccion: string): Promise<void> {
-    await pagina?.context().close()
-    const contexto = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
-    pagina = await contexto.newPage()
-    await pagina.goto(entorno.url + direccion, { waitUntil: 'networkidle' })
+    await pagina.goto(entorno.url + direccion)
+    await pagina.getByRole('heading').first().waitFor()
   }
 
   it.each(
@@ -146,7 +149,6 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
     const entrega = await entregaDeWebhook(webhook)
     const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
     await entorno.operar('POST', '/asignaciones', { guias: [guia], repartidor })
-    await abrir('/')
     await pagina.context().addCookies([{ name, value, url: entorno.url }])
     for (const direccion of [
       '/central',
@@ -176,7 +178,7 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
       `/central/equipo/sistemas/${operador}`,
       '/central/equipo/repartidores',
     ]) {
-      await pagina.goto(entorno.url + direccion, { waitUntil: 'networkidle' })
+      await abrir(direccion)
       for (const cerrada of await pagina.locator('summary').all()) await cerrada.click()
       await revisar(`central, ${direccion}`)
     }
