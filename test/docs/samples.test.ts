@@ -83,7 +83,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     ['Python', PYTHON, 'muestra.py'],
     ['PHP', PHP, 'muestra.php'],
   ] as const)
-    it.skipIf(!programa)(`does what its ${lengua} sample says`, { concurrent: true }, async () => {
+    it.skipIf(!programa)(`does what its ${lengua} sample says`, { ...FULL_RUN_ONLY, concurrent: true }, async () => {
       const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
       const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
       const cwd = mkdtempSync(join(carpeta, `${id}-`))
