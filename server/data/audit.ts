@@ -6,14 +6,14 @@ import { askThoseThere } from './spread.ts'
 // chains the audit record collects these lines first.
 
 /** Maximum number of lines collected at a time. */
-const BATCH = 1_000
+const MAX_LINES_PER_ROUND = 1_000
 
 const COLUMNS = `id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes, despues,
   id_solicitud, red, creado_en`
 
 const WAITING = statement<object, { id: string; line: string }>(
   'audit.waiting',
-  `select id, row_to_json(b)::text as line from (select ${COLUMNS} from bitacora order by id limit ${BATCH}) b`,
+  `select id, row_to_json(b)::text as line from (select ${COLUMNS} from bitacora order by id limit ${MAX_LINES_PER_ROUND}) b`,
   { alcance: 'parte' },
 )
 /**
@@ -39,7 +39,7 @@ export async function collectAudit(db: Db): Promise<void> {
   if (!isDistributed(db)) return
   const anybody = db.central.asRole('guias_operacion')
   await askThoseThere(anybody, async (there) => {
-    for (let taken = BATCH; taken === BATCH; ) {
+    for (let taken = MAX_LINES_PER_ROUND; taken === MAX_LINES_PER_ROUND; ) {
       const waiting = await there.query(WAITING)
       taken = waiting.length
       if (taken === 0) break

@@ -36,7 +36,7 @@ export interface Workers {
 }
 
 /** Default number of jobs that a worker claims at a time. */
-const LOTE = 1_000
+const DEFAULT_CONCURRENCY = 1_000
 /**
  * Shortest interval between two calls that wake a worker, in milliseconds. One run with many jobs costs less than many
  * runs with one job.
@@ -125,7 +125,7 @@ export async function startWorkers(
  * @param wakers receives, by queue, the function that wakes the queue's worker
  */
 async function serveQueues(boss: PgBoss, deps: JobDeps, wakers: Map<string, () => void>): Promise<void> {
-  for (const { cola, concurrency = LOTE, run } of JOBS) {
+  for (const { cola, concurrency = DEFAULT_CONCURRENCY, run } of JOBS) {
     if (!run) continue
     const opciones = {
       batchSize: concurrency,

@@ -14,7 +14,7 @@ export interface FeederDeps {
 }
 
 /** Maximum rows of one kind of work that a round turns into jobs. */
-const LOTE = 1_000
+const MAX_ROWS_PER_ROUND = 1_000
 /**
  * Pauses before a round that no call of `notify` asked for, in milliseconds: `ROUND_PAUSE_MS` after a round that found
  * rows, and up to `MAX_ROUND_PAUSE_MS` while rounds find nothing.
@@ -139,7 +139,9 @@ export class Feeder<D extends FeederDeps> {
    * @returns number of jobs made
    */
   async #feed({ cola, pendientes }: JobKind<D>): Promise<number> {
-    const newJobs = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#recentIds.has(id!))
+    const newJobs = ((await pendientes?.(this.#deps, MAX_ROWS_PER_ROUND)) ?? []).filter(
+      ({ id }) => !this.#recentIds.has(id!),
+    )
     if (newJobs.length === 0) return 0
     this.#recentIds.add(
       newJobs.map(({ id }) => id!),

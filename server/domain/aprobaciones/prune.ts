@@ -4,7 +4,7 @@ import { notifyDecision } from '../equipo/approvable.ts'
 import { type AprobacionRow, readAprobacionContent } from './aprobacion.ts'
 
 /** Days for which an approval's row is kept after it expires. */
-const DIAS = 30
+const RETENTION_DAYS = 30
 
 /**
  * Erases the content of expired approvals, and returns the erased content. Skips rows that a decision has locked; the
@@ -21,7 +21,7 @@ const EMPTY = statement<{ ahora: Date }, Pick<AprobacionRow, 'id' | 'tipo' | 'pi
 
 const PURGE = statement<{ ahora: Date }>(
   'aprobaciones.limpiar',
-  `delete from aprobacion where vence_en <= :ahora::timestamptz - interval '${DIAS} days'`,
+  `delete from aprobacion where vence_en <= :ahora::timestamptz - interval '${RETENTION_DAYS} days'`,
 )
 
 /** Erases the content of expired approvals, tells the persons who asked, and deletes old rows. */

@@ -7,7 +7,7 @@ import { isArchivoCode } from './archivo.ts'
 import type { FileMetrics } from './metrics.ts'
 
 /** Maximum number of rows or keys per batch. */
-const LOTE = 500
+const MAX_PER_BATCH = 500
 /** Age in milliseconds at which an unfinished upload counts as abandoned. An upload takes one minute at most. */
 const ABANDONED_MS = 3_600_000
 /**
@@ -20,7 +20,7 @@ const UNUSED_MS = 7 * 86_400_000
 const EXPIRE = statement<{ antes_de: Date }>(
   'archivos.caducar',
   `with v as (
-     select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${LOTE}
+     select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${MAX_PER_BATCH}
    ), d as (
      delete from archivo a using v where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.guia_id
        and a.archivo = v.archivo and a.usado_en is null
@@ -35,7 +35,7 @@ const EXPIRE = statement<{ antes_de: Date }>(
  */
 const TO_DELETE = statement<object, { archivo: string }>(
   'archivos.porBorrar',
-  `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${LOTE}`,
+  `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${MAX_PER_BATCH}`,
   { alcance: 'parte' },
 )
 const FORGET = statement<{ archivos: readonly string[] }>(
@@ -88,7 +88,7 @@ export async function sweepArchivos({
 }
 
 async function deleteMarkedArchivos({ db, store, log }: Pick<Deps, 'db' | 'store' | 'log'>): Promise<void> {
-  for (let rowCount = LOTE; rowCount === LOTE; ) {
+  for (let rowCount = MAX_PER_BATCH; rowCount === MAX_PER_BATCH; ) {
     const archivos = (await db.query(TO_DELETE)).map(({ archivo }) => archivo)
     const { deleted, failures } = await deleteFiles(store, archivos)
     if (deleted.length > 0) {
@@ -170,7 +170,7 @@ export async function sweepUnknownFiles({
   }
   for await (const { clave, modifiedAt } of store.list()) {
     if (isArchivoCode(clave)) pagina.push({ clave, ago: ahora - modifiedAt.getTime() })
-    if (pagina.length === LOTE && !(await sweepPage())) return metrics.differences({ filesWithoutRow })
+    if (pagina.length === MAX_PER_BATCH && !(await sweepPage())) return metrics.differences({ filesWithoutRow })
   }
   await sweepPage()
   const missingFiles = Math.max(0, (await countComplete(db, completeBefore)) - completeCount)

@@ -110,9 +110,9 @@ const WRITE = statement<{ lineas: string }>('bitacora.escribir', `${INSERT} on c
  * lines of this time.
  */
 const DELAY_MS = 500
-/** `MAX_WAITING`: maximum number of waiting lines per process. `LOTE`: maximum number of lines per insert. */
+/** `MAX_WAITING`: maximum number of waiting lines per process. `MAX_LINES_PER_INSERT`: maximum number of lines per insert. */
 const MAX_WAITING = 10_000
-const LOTE = 1_000
+const MAX_LINES_PER_INSERT = 1_000
 /**
  * `EPISODE_MS`: time in milliseconds in which refused sign-ins of one phone or network produce a single line.
  * `MAX_EPISODES`: maximum number of phones and networks that a process remembers.
@@ -187,7 +187,7 @@ export class Bitacora {
     const { db, log } = this.#deps
     try {
       while (this.#pending.length > 0) {
-        const lote = this.#pending.slice(0, LOTE)
+        const lote = this.#pending.slice(0, MAX_LINES_PER_INSERT)
         await db.query(WRITE, { lineas: JSON.stringify(lote) })
         this.#pending.splice(0, lote.length)
       }

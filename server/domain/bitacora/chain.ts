@@ -68,7 +68,7 @@ export async function readChains(db: Db, todas: boolean): Promise<readonly Chain
 }
 
 /** Maximum number of lines per link. */
-const LOTE = 1_000
+const MAX_LINES_PER_LINK = 1_000
 /** Number of bytes that a link stores: `KEY_BYTES` for each line's key, `DIGEST_BYTES` for each line's digest. */
 export const KEY_BYTES = 20
 export const DIGEST_BYTES = 8
@@ -173,7 +173,7 @@ const nextLinesSql = (
      string_agg(clave, '' order by xid, clave) as claves,
      string_agg(substring(huella for ${DIGEST_BYTES}), '' order by xid, clave) as huellas,
      string_agg(huella, '' order by xid, clave) as full_digests
-   from (${linesSql(selection, VISIBLE_TO_FEED, LOTE)}) l having count(*) > 0`
+   from (${linesSql(selection, VISIBLE_TO_FEED, MAX_LINES_PER_LINK)}) l having count(*) > 0`
 
 /**
  * Statements that read the lines of the next link. They read only lines committed before the oldest transaction in
@@ -220,7 +220,7 @@ export async function addLink(db: Db, chain: Chain, ahora: Date): Promise<boolea
       .digest(),
     creado_en: ultimo && ultimo.creado_en > ahora ? ultimo.creado_en : ahora,
   })
-  return nextLines.lineas === LOTE
+  return nextLines.lineas === MAX_LINES_PER_LINK
 }
 
 /** Current state of a line: its key and its digest. */
@@ -231,7 +231,7 @@ export interface ChainRow {
 
 const currentLinesSql = (selection: LineSelection) => {
   const { de } = SELECTIONS[selection]
-  return `select clave, huella from (${linesSql(selection, `(xid, ${LINES[de].order}) <= ${positionSql(de, 'fin_')}`, 2 * LOTE)}) x`
+  return `select clave, huella from (${linesSql(selection, `(xid, ${LINES[de].order}) <= ${positionSql(de, 'fin_')}`, 2 * MAX_LINES_PER_LINK)}) x`
 }
 
 type Fin = { [C in keyof LinePosition as `fin_${C}`]: LinePosition[C] }

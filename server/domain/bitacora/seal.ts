@@ -3,6 +3,7 @@ import { statement } from '../../data/db.ts'
 import type { eslabon, sello } from '../../generated/contract/prisma/client.ts'
 import type { ClavePublica } from '../../generated/contract/types/index.ts'
 import { signJws } from '../../platform/signing/jws.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 
 export const SEAL_TYPE = 'bitacora-sello+jws'
@@ -56,8 +57,6 @@ const SEAL = statement<
    on conflict (dia) do nothing returning dia::text as dia`,
 )
 
-const DIA = 86_400_000
-
 /**
  * Seals the links that were created before today and that no seal covers yet. Does nothing if there is no such link.
  * Logs each seal, so that a copy exists outside the database.
@@ -70,7 +69,7 @@ export async function sealDay({
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'log' | 'secretos' | 'settings'>): Promise<void> {
   const ahora = clock()
-  const hoy = new Date(Math.floor(ahora.getTime() / DIA) * DIA)
+  const hoy = new Date(Math.floor(ahora.getTime() / DAY_MS) * DAY_MS)
   const [ultimo] = await db.query(ULTIMO)
   const lastLinks = await db.query(LAST_LINKS, { hoy, sealed: ultimo?.dia ?? null })
   if (!lastLinks.some(({ nuevo }) => nuevo)) return

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { enTsvector, KEY_VERSION, LOCK_KEY, type Searchable, searchKeysOf } from './keys.ts'
 
 /** Maximum events that one run reads in a part of the data. */
-const LOTE = 2_000
+const MAX_EVENTOS_PER_RUN = 2_000
 /** Types of events that change a guide's search keys. */
 const CHANGING_EVENTOS: readonly TipoDeEvento[] = ['guia.aceptado', 'guia.corregida']
 
@@ -57,7 +57,7 @@ const NEXT = statement<IndexPosition, EventoRead>(
      select xid, comercio_id, modo, guia_id, secuencia, tipo from evento
      where secuencia > 0 and xid >= :xid::text::xid8
        and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int) and ${VISIBLE_TO_FEED}
-     order by evento.xid, guia_id, secuencia limit ${LOTE}
+     order by evento.xid, guia_id, secuencia limit ${MAX_EVENTOS_PER_RUN}
    ) e left join guia g on e.tipo in (${CHANGING_EVENTOS.map((tipo) => `'${tipo}'`).join(', ')})
      and g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and g.datos_borrados_en is null
    order by e.xid, e.guia_id, e.secuencia`,
@@ -89,7 +89,7 @@ async function indexPart(db: Db, parte: Db): Promise<boolean> {
   })
   const ultimo = nextRows.at(-1)
   if (ultimo) await db.central.query(ADVANCE, { ...progressKey, ...ultimo })
-  return nextRows.length === LOTE
+  return nextRows.length === MAX_EVENTOS_PER_RUN
 }
 
 async function indexNext(query: Query, desde: IndexPosition): Promise<IndexPosition[]> {

@@ -1,4 +1,5 @@
 import { remembering } from '../../platform/remember.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import { MAX_REMEMBERED, textPartsOf, wordSoundsOf } from './words.ts'
 
 /**
@@ -12,10 +13,9 @@ export const LOCK_KEY = "hashtext('busqueda'), hashtext(current_schema())"
 
 /** Maximum length of the key of a reference, in characters. */
 const MAX_REFERENCE = 64
-const DIA = 86_400_000
 
 /** Returns the day on which a guide was created, as days since 1970-01-01, for its search key. */
-export const creationDayOf = (creado_en: Date): number => Math.floor(creado_en.getTime() / DIA)
+export const creationDayOf = (creado_en: Date): number => Math.floor(creado_en.getTime() / DAY_MS)
 
 /** Search key for a word of the recipient's name or of the municipality, reduced to its sound. */
 export const wordKey = (sound: string) => `n:${sound}`

@@ -14,7 +14,7 @@ const CONCURRENCY = 4
 /** Delay of a mail, in milliseconds, while no mail server or mailbox is configured, or while the mail account fails. */
 const ACCOUNT_DELAY_MS = 600_000
 /** Days for which the row of a mail is kept, for operators and for the local mailbox. */
-const DIAS = 30
+const RETENTION_DAYS = 30
 
 const PENDING = statement<{ ahora: Date; count: number }, Pick<CorreoRow, 'id'> & { correo: CorreoRow['id'] }>(
   'correos.pendientes',
@@ -139,4 +139,4 @@ const PURGE = statement<{ antes: Date }>('correos.limpiar', 'delete from correo 
 
 /** Deletes mails that are older than 30 days. */
 export const purgeCorreos = ({ db, clock }: Pick<CorreoDeps, 'db' | 'clock'>) =>
-  db.query(PURGE, { antes: new Date(clock().getTime() - DIAS * 86_400_000) })
+  db.query(PURGE, { antes: new Date(clock().getTime() - RETENTION_DAYS * 86_400_000) })

@@ -3,6 +3,7 @@
 import type { Decision, Dia, Estado, Motivo, PoliticaDeIntentos } from '../../generated/contract/types/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import { isFinalState } from '../estados/estados.ts'
 
 /**
@@ -29,8 +30,6 @@ export interface DecisionDeGuia {
   expiry: Date | null
 }
 
-const DIA = 24 * 3_600_000
-
 /**
  * Returns the decision that a failed attempt opens. After the last allowed attempt, the policy decides at once if the
  * merchant's parcels return automatically.
@@ -43,7 +42,7 @@ export function openDecision(
   zona: string,
 ): DecisionDeGuia {
   const hasAttemptsLeft = intentos < maximos
-  const waitMs = hasAttemptsLeft || al_vencer === 'esperar' ? dias_para_decidir * DIA : 0
+  const waitMs = hasAttemptsLeft || al_vencer === 'esperar' ? dias_para_decidir * DAY_MS : 0
   const expiresAt = new Date(registrado_en.getTime() + waitMs)
   return {
     valor: {

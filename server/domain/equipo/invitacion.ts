@@ -19,7 +19,7 @@ const CODE_LETTERS = 8
 export const newInvitacionCode = () => inGroups(randomBase32(CODE_LETTERS))
 
 /** Hours for which the link of an invitation is valid. */
-const HORAS = 24
+const LINK_HOURS = 24
 /** Stores an invitation. It replaces an open invitation of the same address to the same merchant or company. */
 const SAVE = statement<InvitacionRow>(
   'equipo.invitar',
@@ -56,7 +56,7 @@ export async function saveInvitacion(
     intentos: 0,
     invitacion: `inv_${randomBase32(12)}`,
     creado_en,
-    vence_en: new Date(creado_en.getTime() + HORAS * 3_600_000),
+    vence_en: new Date(creado_en.getTime() + LINK_HOURS * 3_600_000),
   }
   await query(SAVE, row)
   return { ...row, token }
@@ -104,8 +104,8 @@ export async function writeInvitacion(
   const sealDigest = codigo === null ? undefined : sealInvitacionCode(deps.secretos, codigo)
   const { token, invitacion, creado_en, vence_en } = await saveInvitacion(query, deps, de, sealDigest)
   const enlace = invitacionLink(deps.settings.urlDePersonas, token)
-  const datos = { nombre, lugar, enlace, horas: HORAS }
-  await saveCorreo(query, deps, { tipo: 'invitacion', para: correo, datos, lifetimeMinutes: HORAS * 60 })
+  const datos = { nombre, lugar, enlace, horas: LINK_HOURS }
+  await saveCorreo(query, deps, { tipo: 'invitacion', para: correo, datos, lifetimeMinutes: LINK_HOURS * 60 })
   const comercio = comercioOf(ambito)
   const instants = { creado_en: creado_en.toISOString(), vence_en: vence_en.toISOString() }
   return {

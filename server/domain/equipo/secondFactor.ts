@@ -6,6 +6,7 @@ import type { SegundoFactor, SegundoFactorPedido } from '../../generated/contrac
 import { normalizeBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { type Factors, readFactors } from './factors.ts'
@@ -23,7 +24,6 @@ const INTENTOS = 5
  * the count.
  */
 export const ATTEMPTS_PER_DAY = 10
-const DIA = 86_400_000
 
 type DepsDeFactor = Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora'>
 
@@ -189,7 +189,7 @@ async function spendRecoveryCode(query: Query, persona_id: string, typedCode: st
 }
 
 function tooManyAttempts(desde: Date, ahora: Date): Problema {
-  const delaySeconds = Math.max(1, Math.ceil((desde.getTime() + DIA - ahora.getTime()) / 1_000))
+  const delaySeconds = Math.max(1, Math.ceil((desde.getTime() + DAY_MS - ahora.getTime()) / 1_000))
   const mensaje = `Falló ${ATTEMPTS_PER_DAY} veces su segundo factor. Entre con una passkey, espere un día, o pida a quien administra que lo restablezca.`
   return new Problema('demasiadas_solicitudes', mensaje, { cabeceras: { 'Retry-After': String(delaySeconds) } })
 }

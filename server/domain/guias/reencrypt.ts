@@ -4,14 +4,14 @@ import type { JobDeps } from '../deps.ts'
 import type { EventoRow } from '../eventos/evento.ts'
 import { reencryptChanges } from './storedCorrections.ts'
 
-const LOTE = 500
+const MAX_EVENTOS_PER_ROUND = 500
 
 type CorreccionKey = Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>
 
 const WITH_OTHER_KEY = statement<{ kid: Buffer }, CorreccionKey & Pick<EventoRow, 'cambios'>>(
   'correcciones.conOtraClave',
   `select comercio_id, modo, guia_id, secuencia, cambios from evento
-   where cambios is not null and substring(cambios from 1 for 4) <> :kid order by random() limit ${LOTE}`,
+   where cambios is not null and substring(cambios from 1 for 4) <> :kid order by random() limit ${MAX_EVENTOS_PER_ROUND}`,
   { alcance: 'parte' },
 )
 
@@ -46,5 +46,5 @@ async function reencryptPart({ db, log, secretos }: ReencryptionDeps): Promise<b
   const unreadable = rows.length - reencrypted
   if (unreadable > 0) log.error({ correcciones: unreadable }, 'MASTER_KEYS lacks the key of corrections')
   // Stops if no row of the batch was readable, because the next round would read the same rows again.
-  return rows.length === LOTE && reencrypted > 0
+  return rows.length === MAX_EVENTOS_PER_ROUND && reencrypted > 0
 }

@@ -2,13 +2,12 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import type { JobDeps } from '../deps.ts'
 import { isUnsendableSql } from '../guias/guia.ts'
 import { conEnlace, type ExtraChange, IS_LATEST_REQUEST, isNeededSql, withSolicitud } from './requestSql.ts'
 
-/** Maximum guides per transaction. */
-const LOTE = 200
-const HORA = 3_600_000
+const MAX_GUIAS_PER_TRANSACTION = 200
 
 const TOO_LATE_TEXT =
   'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
@@ -91,10 +90,10 @@ export async function resumeUnsent({
   whatsappClient,
 }: Pick<JobDeps, 'db' | 'clock' | 'settings' | 'log' | 'notifyJobs' | 'whatsappClient'>): Promise<boolean> {
   if (!whatsappClient) return false
-  const guias = await askThoseThere(db, ({ query }) => query(FIND_UNSENT, { count: LOTE }))
+  const guias = await askThoseThere(db, ({ query }) => query(FIND_UNSENT, { count: MAX_GUIAS_PER_TRANSACTION }))
   if (guias.length === 0) return false
   const ahora = clock()
-  const desde = new Date(ahora.getTime() - settings.requestHours * HORA)
+  const desde = new Date(ahora.getTime() - settings.requestHours * HOUR_MS)
   const changedRows = await askByMerchant(db, guias, (shardDb, shardGuias) =>
     inTransaction(shardDb, async (query) => {
       const guiasJson = JSON.stringify(shardGuias)
@@ -106,5 +105,5 @@ export async function resumeUnsent({
   const resumedCount = changedRows.filter(({ estado }) => estado === 'pendiente').length
   log.info({ resumed: resumedCount, dropped: changedRows.length - resumedCount }, 'held messages')
   if (resumedCount > 0) notifyJobs()
-  return guias.length >= LOTE
+  return guias.length >= MAX_GUIAS_PER_TRANSACTION
 }

@@ -52,7 +52,7 @@ const REJECTED = byCode<string>({
 })
 
 const MINUTE_S = 60
-const HORA = 60 * MINUTE_S
+const HOUR_S = 60 * MINUTE_S
 
 const TRANSIENT = byCode<[esperar_s: number, motivo: string]>({
   2: [MINUTE_S, 'El servicio de WhatsApp no está disponible por ahora: se reintentará.'],
@@ -62,10 +62,13 @@ const TRANSIENT = byCode<[esperar_s: number, motivo: string]>({
   131000: [MINUTE_S, 'WhatsApp falló sin decir por qué: se reintentará.'],
   131016: [MINUTE_S, 'El servicio de WhatsApp no está disponible por ahora: se reintentará.'],
   131048: [
-    6 * HORA,
+    6 * HOUR_S,
     'WhatsApp limitó los envíos porque muchos destinatarios los bloquearon o denunciaron: revise la calidad del número.',
   ],
-  131049: [24 * HORA, 'WhatsApp no entrega más mensajes a este destinatario por ahora: se reintentará pasado un día.'],
+  131049: [
+    24 * HOUR_S,
+    'WhatsApp no entrega más mensajes a este destinatario por ahora: se reintentará pasado un día.',
+  ],
   131056: [MINUTE_S, 'Se enviaron demasiados mensajes seguidos a este destinatario: se reintentará más tarde.'],
   131057: [10 * MINUTE_S, 'La cuenta de WhatsApp está en mantenimiento: se reintentará.'],
   133004: [MINUTE_S, 'El servidor de WhatsApp no está disponible por ahora: se reintentará.'],

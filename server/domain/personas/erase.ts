@@ -1,13 +1,12 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import { eraseSearchKeys } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
 import { eraseNotas } from '../notas/nota.ts'
 import { DELETE_GUIA_DATA, de, type ErasedGuide, HAS_ENDED } from './persona.ts'
 
-/** Maximum number of guides per statement. */
-const LOTE = 500
-const DIA = 86_400_000
+const MAX_GUIAS_PER_STATEMENT = 500
 
 /**
  * Erases the personal data of guides that ended before `antes_de`. Proofs have their own retention period
@@ -18,7 +17,7 @@ const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
   'personas.olvidarViejas',
   `with v as (
      select comercio_id, modo, id from guia where datos_borrados_en is null and ${HAS_ENDED} and estado_en < :antes_de
-     order by estado_en limit ${LOTE} for update skip locked
+     order by estado_en limit ${MAX_GUIAS_PER_STATEMENT} for update skip locked
    ), p as (
      update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v where ${de('p')}
    ), a as (
@@ -38,7 +37,7 @@ export async function eraseOldPersonas({
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>): Promise<boolean> {
   const ahora = clock()
-  const antes_de = new Date(ahora.getTime() - settings.personaRetention * DIA)
+  const antes_de = new Date(ahora.getTime() - settings.personaRetention * DAY_MS)
   const erasedCounts = await inEach(db, (parte) =>
     inTransaction(parte, async (query) => {
       const erasedGuias = await query(ERASE_OLD, { antes_de, ahora })
@@ -51,5 +50,5 @@ export async function eraseOldPersonas({
   )
   const guias = erasedCounts.reduce((sum, erased) => sum + erased, 0)
   if (guias > 0) log.info({ guias }, 'personal data erased')
-  return erasedCounts.includes(LOTE)
+  return erasedCounts.includes(MAX_GUIAS_PER_STATEMENT)
 }

@@ -24,8 +24,7 @@ import {
 import { eraseRecogidas } from './pickupContacts.ts'
 import type { GuiaKey } from './storedCorrections.ts'
 
-/** Maximum number of guides per transaction. */
-const LOTE = 100
+const MAX_GUIAS_PER_TRANSACTION = 100
 /** Maximum number of bodies received from providers that one statement scans. */
 const INCOMING_BATCH = 2_000
 
@@ -36,7 +35,7 @@ const INCOMING_BATCH = 2_000
  */
 const eraseSql = (condition: string) => `with v as (
      select comercio_id, modo, id, guia from guia where ${condition} and ${HAS_ENDED}
-     order by comercio_id, modo, id limit ${LOTE} for update
+     order by comercio_id, modo, id limit ${MAX_GUIAS_PER_TRANSACTION} for update
    ), p as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id, p.rectificada_en
    ), b as (
@@ -189,7 +188,7 @@ const guiaLineOf = (guia: string, guias: number) => ({
 
 async function eraseOwnGuias({ db, clock, bitacora }: ErasureDeps, quien: Actor, person: PersonQuery): Promise<number> {
   let guias = 0
-  for (let batchCount = LOTE; batchCount === LOTE; guias += batchCount) {
+  for (let batchCount = MAX_GUIAS_PER_TRANSACTION; batchCount === MAX_GUIAS_PER_TRANSACTION; guias += batchCount) {
     batchCount = await inTransaction(db, async (query) => {
       const erasedGuias = await query(ERASE, { ...person, ahora: clock() })
       if (erasedGuias.length === 0) return 0

@@ -3,6 +3,7 @@ import { inTurn } from '../../data/turns.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FileStoreError, storeBusy } from '../../platform/files/store.ts'
 import { seal, unseal } from '../../platform/sealing.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import { type Actor, DE_CONSOLA } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { type Erasure, eraseGuia, eraseTelefono } from './eraseTelefono.ts'
@@ -13,10 +14,9 @@ import type { GuiaQuery, PersonQuery } from './persona.ts'
 // requests.
 
 /** Days for which a request is kept: longer than the maximum age of backups (docs/operacion/backing-up.md). */
-const DIAS = 62
-const DIA = 86_400_000
+const RETENTION_DAYS = 62
 /** Maximum requests that one run of the job deletes. */
-const LOTE = 100
+const MAX_REQUESTS_PER_RUN = 100
 
 const ULTIMO = statement<object, { numero: number }>(
   'olvidos.ultimo',
@@ -28,7 +28,7 @@ const DONE = statement<{ numero: number; ahora: Date }>(
 )
 const OLD = statement<{ antes_de: Date }, { numero: number }>(
   'olvidos.viejos',
-  `select numero from olvido where guardado and hecho_en < :antes_de order by hecho_en limit ${LOTE}`,
+  `select numero from olvido where guardado and hecho_en < :antes_de order by hecho_en limit ${MAX_REQUESTS_PER_RUN}`,
 )
 const DELETED = statement<{ numbers: readonly number[] }>(
   'olvidos.borrados',
@@ -128,7 +128,7 @@ export async function repeatBeforeServing(deps: ErasureLogDeps, isStoreAvailable
 export async function maintainErasures(deps: ErasureLogDeps): Promise<void> {
   await repeatErasures(deps)
   const { db, store, clock } = deps
-  const oldErasures = await db.query(OLD, { antes_de: new Date(clock().getTime() - DIAS * DIA) })
+  const oldErasures = await db.query(OLD, { antes_de: new Date(clock().getTime() - RETENTION_DAYS * DAY_MS) })
   const numbers = oldErasures.map(({ numero }) => numero)
   for (const numero of numbers) await store.remove(claveDe(numero))
   if (numbers.length > 0) await db.query(DELETED, { numbers })

@@ -1,5 +1,6 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
@@ -21,9 +22,7 @@ import {
 import { exportRecogidas } from './pickupContacts.ts'
 import { type DatedCorreccion, type GuiaKey, leerCorrecciones } from './storedCorrections.ts'
 
-/** Maximum number of guides per statement. */
-const LOTE = 50
-const DIA = 86_400_000
+const MAX_GUIAS_PER_STATEMENT = 50
 
 /**
  * SQL condition: a row `table` of the guide `v` is from a time when the guide had its present telephone. A row of
@@ -82,7 +81,7 @@ const exportSql = ({ eventos, mensajes, archivos, metadatos }: OwnRowConditions,
        (select coalesce(jsonb_agg(c.idempotencia), '[]') from clave_idempotencia c where ${KEY_OF_GUIA})) as tablas,
      (select p.entregado_en from prueba_entrega p where ${de('p')} and ${VALE}) as entregado_en,
      array(select t.archivo from archivo t where ${de('t')} and ${archivos} order by t.archivo) as archivos
-   from guia v join comercio c on c.id = v.comercio_id where ${condition} order by v.id limit ${LOTE}`
+   from guia v join comercio c on c.id = v.comercio_id where ${condition} order by v.id limit ${MAX_GUIAS_PER_STATEMENT}`
 
 /** Reads the next guides of a telephone number. */
 const EXPORT = statement<PersonQuery & { desde: string }, ExportedGuia>(
@@ -167,7 +166,8 @@ const presentCorreccion = ({ secuencia, registrado_en, cambios }: DatedCorreccio
 
 function presentExportedGuia({ settings }: Pick<Deps, 'settings'>, exportedRow: ExportedGuia) {
   const { comercio, nombre, modo, guia, terminada, estado_en, entregado_en, archivos, tablas } = exportedRow
-  const daysAfter = (desde: Date | null, dias: number) => desde && new Date(desde.getTime() + dias * DIA).toISOString()
+  const daysAfter = (desde: Date | null, dias: number) =>
+    desde && new Date(desde.getTime() + dias * DAY_MS).toISOString()
   const endedAt = terminada ? estado_en : null
   return {
     guia,

@@ -20,8 +20,7 @@ import {
 } from './persona.ts'
 import { type DatedCorreccion, type GuiaKey, leerCorrecciones, lockGuia, saveChanges } from './storedCorrections.ts'
 
-/** Maximum number of guides per statement. */
-const LOTE = 50
+const MAX_GUIAS_PER_STATEMENT = 50
 
 type GuiaAnterior = GuiaRow & { comercio: string; nombre: string }
 
@@ -32,7 +31,7 @@ const GUIAS = statement<PersonQuery & { desde: string }, GuiaAnterior>(
    where (g.comercio_id, g.modo, g.id) in (select comercio_id, modo, guia_id from telefono_anterior
        where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id))
      and g.telefono is distinct from :telefono and g.id > :desde
-   order by g.id limit ${LOTE}`,
+   order by g.id limit ${MAX_GUIAS_PER_STATEMENT}`,
   { alcance: 'parte' },
 )
 

@@ -32,7 +32,7 @@ import {
  * Maximum number of guides that one statement scans. No index has the telephone of a pickup: it would cost each creation,
  * and only these rare requests would use it.
  */
-const LOTE = 2_000
+const MAX_SCANNED_GUIAS = 2_000
 /** Maximum number of guides per transaction. */
 const GUIAS_PER_TRANSACTION = 100
 
@@ -52,7 +52,7 @@ const GUIAS = statement<PersonQuery & { desde: string }, RecogidaGuiaRow>(
   'personas.recogidas',
   `with v as materialized (
      select comercio_id, modo, id, guia, recogida, ultima_correccion, ${HAS_ENDED} as terminada from guia
-     where (:comercio_id::uuid is null or comercio_id = :comercio_id) and id > :desde order by id limit ${LOTE}
+     where (:comercio_id::uuid is null or comercio_id = :comercio_id) and id > :desde order by id limit ${MAX_SCANNED_GUIAS}
    )
    select v.comercio_id, v.modo, v.id, v.guia, v.recogida, v.terminada, c.comercio, c.nombre,
      (select json_agg(json_build_object('secuencia', e.secuencia, 'registrado_en', e.registrado_en,

@@ -1,11 +1,10 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { VALE } from './prueba.ts'
 
-/** Maximum proofs per statement. */
-const LOTE = 500
-const DIA = 86_400_000
+const MAX_PRUEBAS_PER_STATEMENT = 500
 
 /**
  * SQL that takes the oldest rows `p` of a table of proofs, and locks their guides. All statements that erase data of a
@@ -16,7 +15,7 @@ const DIA = 86_400_000
 const oldestSql = (table: string, since: string) =>
   `select p.comercio_id, p.modo, p.guia_id, p.secuencia from ${table} p
        join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id
-     where p.${since} < :antes_de order by p.${since} limit ${LOTE} for update of g skip locked`
+     where p.${since} < :antes_de order by p.${since} limit ${MAX_PRUEBAS_PER_STATEMENT} for update of g skip locked`
 
 /**
  * SQL that deletes what belongs to the proofs `p`: the coordinates of their events, and the rows of their files. The
@@ -77,7 +76,7 @@ type DeletionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>
  */
 export async function deletePruebas({ db, clock, log, settings }: DeletionDeps): Promise<boolean> {
   const ahora = clock()
-  const antes_de = new Date(ahora.getTime() - settings.pruebaRetention * DIA)
+  const antes_de = new Date(ahora.getTime() - settings.pruebaRetention * DAY_MS)
   const deleted = await inEach(db, async ({ query }) => [
     (await query(DELETE_ENTREGAS, { antes_de, ahora }))[0]!.count,
     (await query(DELETE_INTENTOS, { antes_de }))[0]!.count,
@@ -85,5 +84,5 @@ export async function deletePruebas({ db, clock, log, settings }: DeletionDeps):
   const counts = deleted.flat()
   const pruebas = counts.reduce((left, right) => left + right, 0)
   if (pruebas > 0) log.info({ pruebas }, 'proofs deleted')
-  return counts.includes(LOTE)
+  return counts.includes(MAX_PRUEBAS_PER_STATEMENT)
 }

@@ -3,11 +3,10 @@ import { forgetOwners } from '../../data/owners.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 
-/** Maximum guides per statement. */
-const LOTE = 1_000
-const DIA = 86_400_000
+const MAX_GUIAS_PER_STATEMENT = 1_000
 
 const onlyWhenSql = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
@@ -24,7 +23,7 @@ const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
      select comercio_id, modo, id from guia
      where estado = any(:final_states::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
-     limit ${LOTE} for update skip locked
+     limit ${MAX_GUIAS_PER_STATEMENT} for update skip locked
    ), e as (
      update evento set lat = null, lng = null, foto = foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
        coalesce(${onlyWhenSql("foto -> 'ubicacion_extra'")}, 'null'))
@@ -69,7 +68,7 @@ export async function eraseUbicaciones({
   clock,
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<boolean> {
-  const daysAgo = (dias: number) => new Date(clock().getTime() - dias * DIA)
+  const daysAgo = (dias: number) => new Date(clock().getTime() - dias * DAY_MS)
   const oldParams = { final_states: STATE_MACHINE.finales, antes_de: daysAgo(settings.ubicacionRetention) }
   const erasedCounts = await inEach(db, async ({ query }) => (await query(ERASE, oldParams)).length)
   // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
@@ -79,5 +78,5 @@ export async function eraseUbicaciones({
     db,
     erasedLinks.flat().map(({ clave }) => clave),
   )
-  return erasedCounts.includes(LOTE)
+  return erasedCounts.includes(MAX_GUIAS_PER_STATEMENT)
 }

@@ -4,6 +4,7 @@ import { inTurn } from '../../data/turns.ts'
 import type { mensaje } from '../../generated/contract/prisma/client.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import { dueAtCreationSql, type GuiaRow } from '../guias/guia.ts'
@@ -15,7 +16,6 @@ export const RESENDS_PER_GUIA = 3
  * person.
  */
 const PER_TELEFONO_PER_DAY = 5
-const DIA = 86_400_000
 
 /** Counts the requests of all merchants to a telephone; a merchant cannot see the requests of others. */
 const COUNT_OF_TELEFONO = statement<TelefonoParams, { count: number }>(
@@ -93,7 +93,7 @@ export async function requestAgain(
   // Requests for one telephone run one after another, so that each request counts the earlier requests of every guide
   // and merchant.
   return inTurn(db, `${modo} ${telefono}`, async () => {
-    const desde = new Date(ahora.getTime() - DIA)
+    const desde = new Date(ahora.getTime() - DAY_MS)
     const countsByPart = await askAll(db.asRole('guias_operacion'), ({ query }) =>
       query(COUNT_OF_TELEFONO, { modo, telefono, desde }),
     )

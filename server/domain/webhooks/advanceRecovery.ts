@@ -16,7 +16,7 @@ import {
 import type { WebhookRow } from './webhook.ts'
 
 /** Maximum number of events that one job of a recovery reads. */
-const LOTE = 1_000
+const MAX_EVENTOS_PER_JOB = 1_000
 
 /** Next step of a recovery, with the merchant. The id of the step is the id of its job. */
 interface Paso {
@@ -54,7 +54,7 @@ const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenReco
  */
 const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, BatchProgress>(
   'recuperacion.avanzar',
-  `with v as materialized (${eventosToRecoverSql(LOTE, VISIBLE_TO_FEED)}), d as (
+  `with v as materialized (${eventosToRecoverSql(MAX_EVENTOS_PER_JOB, VISIBLE_TO_FEED)}), d as (
      insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
@@ -116,14 +116,14 @@ async function advanceRecovery(
     const { posicion } = row
     const cancelada = !['activo', 'pausado'].includes(row.webhook_estado)
     const [progress] = cancelada ? [] : await query(ADVANCE, { ...row, ...posicion, ahora })
-    const isUnfinished = progress && (progress.scanned === LOTE || !progress.all_visible)
+    const isUnfinished = progress && (progress.scanned === MAX_EVENTOS_PER_JOB || !progress.all_visible)
     const estado = cancelada ? 'cancelada' : isUnfinished ? 'en_curso' : 'terminada'
     const { eventos = 0, avisos = 0, ultimo } = progress ?? {}
     const next = randomUUID()
     const newState = { posicion: { ...posicion, ...ultimo }, eventos, avisos, estado } as const
     await query(RECORD_STEP, { paso, comercio_id, next, ...newState, ahora })
     if (estado !== 'en_curso') log.info({ recuperacion: row.recuperacion, estado }, 'webhook recovery ended')
-    return avisos > 0 || progress?.scanned === LOTE
+    return avisos > 0 || progress?.scanned === MAX_EVENTOS_PER_JOB
   })
   // A recovery that only waits for another transaction to end continues in the next round.
   if (hasAdvanced) notifyJobs()

@@ -1,11 +1,11 @@
 import { inTransaction, statement } from '../../data/db.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { encryptSecret, readWithSecreto, type SecretoRow } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
 import { type ClaveDeWebhook, presentWebhook, requireWebhook, throwUnknownWebhook } from './webhook.ts'
 
-const HORA = 3_600_000
 const DEFAULT_OVERLAP_HOURS = 24
 
 /**
@@ -48,7 +48,7 @@ export const rotarSecreto: Handler<'rotarSecreto'> = async (input, deps) => {
   const { result, headers } = await doOnce(deps, 'rotarSecreto', input, {
     async perform(remember) {
       const ahora = clock()
-      const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS) * HORA)
+      const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS)
       const secreto = newSecret()
       const webhookKey = { comercio_id: identity.comercioId, modo: identity.modo, webhook: path.webhook }
       await inTransaction(db, async (query) => {

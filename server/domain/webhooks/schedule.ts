@@ -1,17 +1,14 @@
 import { REINTENTOS } from '../../generated/contract/vocabulary.ts'
-
-const SEGUNDO = 1_000
-const MINUTE_MS = 60 * SEGUNDO
-const HORA = 60 * MINUTE_MS
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/time/units.ts'
 
 /** Wait before each attempt, in milliseconds, from the first attempt to the last. */
-export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SEGUNDO)
+export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SECOND_MS)
 
 /**
  * Maximum share of a wait that is added at random, so that deliveries that failed together are not retried together.
  */
 const VARIATION = REINTENTOS.variacion
-const MAX_RETRY_AFTER_MS = REINTENTOS.retry_after_maximo_s * SEGUNDO
+const MAX_RETRY_AFTER_MS = REINTENTOS.retry_after_maximo_s * SECOND_MS
 
 /**
  * Returns the time when the next attempt is due, after `attemptsDone` attempts; undefined after the last attempt.
@@ -36,7 +33,7 @@ export function nextAttempt(
  */
 export function readRetryAfter(texto: string | null, ahora: Date): number | undefined {
   const trimmed = texto?.trim() ?? ''
-  if (/^\d+$/.test(trimmed)) return Number(trimmed) * SEGUNDO
+  if (/^\d+$/.test(trimmed)) return Number(trimmed) * SECOND_MS
   // `Date.parse` accepts far more than the dates of HTTP, which all begin with the name of a day.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(trimmed)) return undefined
   // The oldest of the three forms has no time zone. All three forms are in GMT.
@@ -50,12 +47,12 @@ export function readRetryAfter(texto: string | null, ahora: Date): number | unde
  */
 export const FAILURES_TO_BRAKE = 3
 /** Minimum pause between two probes, in milliseconds. */
-export const MIN_BRAKE = SEGUNDO
+export const MIN_BRAKE = SECOND_MS
 /** Maximum pause between two probes, in milliseconds. */
 export const MAX_BRAKE = MINUTE_MS
 
 /** Time after which an endpoint that only failed is disabled, in milliseconds. */
-export const FAILURE_WINDOW = 5 * 24 * HORA
+export const FAILURE_WINDOW = 5 * 24 * HOUR_MS
 /** Minimum number of failures for which an endpoint is disabled after {@link FAILURE_WINDOW}. */
 export const MIN_FAILURES = 20
 /**

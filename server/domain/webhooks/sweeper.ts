@@ -1,14 +1,14 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import { keyIdOf } from '../../platform/sealing.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { reencryptSecret, type SecretoRow } from './secret.ts'
 
 type CleanupDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'secretos' | 'settings'>
 
 /** Maximum number of rows per statement, which keeps all transactions short. */
-const LOTE = 2_000
-const DIA = 86_400_000
+const MAX_ROWS_PER_STATEMENT = 2_000
 
 /**
  * Ends the waiting deliveries of disabled endpoints; the merchant can recover them later. Tests and resends are still
@@ -22,8 +22,8 @@ const CLOSE_DISABLED = statement<{ ahora: Date }>(
      select p.* from webhook w cross join lateral (
        select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno from webhook_aviso e
        where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and e.estado = 'pendiente'
-         and e.proximo_en > timestamptz '1970-01-01Z' order by e.proximo_en, e.guia_id, e.secuencia limit ${LOTE}) p
-     where w.estado = 'deshabilitado' limit ${LOTE}) p
+         and e.proximo_en > timestamptz '1970-01-01Z' order by e.proximo_en, e.guia_id, e.secuencia limit ${MAX_ROWS_PER_STATEMENT}) p
+     where w.estado = 'deshabilitado' limit ${MAX_ROWS_PER_STATEMENT}) p
    where e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook and e.guia_id = p.guia_id
      and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente' returning 1`,
   { alcance: 'parte' },
@@ -43,8 +43,8 @@ const batchSql = ({ condition, order }: AvisoSelection) => `v as (
        select p.* from webhook w cross join lateral (
          select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from webhook_aviso e
          where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condition}
-         order by ${order} limit ${LOTE}) p
-       limit ${LOTE}
+         order by ${order} limit ${MAX_ROWS_PER_STATEMENT}) p
+       limit ${MAX_ROWS_PER_STATEMENT}
      )`
 const DE_V = (a: string) =>
   `${a}.comercio_id = v.comercio_id and ${a}.modo = v.modo and ${a}.webhook = v.webhook and ${a}.guia_id = v.guia_id
@@ -52,7 +52,7 @@ const DE_V = (a: string) =>
 
 /** SQL that deletes a batch of attempts of the deliveries in `v`, however many attempts a delivery has. */
 const deleteIntentosSql = (selection: AvisoSelection) => `with ${batchSql(selection)}, i as (
-     select i.* from v join webhook_intento i on ${DE_V('i')} limit ${LOTE}
+     select i.* from v join webhook_intento i on ${DE_V('i')} limit ${MAX_ROWS_PER_STATEMENT}
    ) delete from webhook_intento n using i where n.comercio_id = i.comercio_id and n.modo = i.modo and n.webhook = i.webhook
      and n.guia_id = i.guia_id and n.secuencia = i.secuencia and n.id = i.id returning 1`
 
@@ -110,7 +110,7 @@ const OLDER_CIPHERTEXTS = statement<
 >(
   'limpieza.cifrados',
   `select comercio_id, modo, webhook, version, cifrado from webhook_secreto
-   where substring(cifrado from 1 for 4) <> :kid order by random() limit ${LOTE}`,
+   where substring(cifrado from 1 for 4) <> :kid order by random() limit ${MAX_ROWS_PER_STATEMENT}`,
   { alcance: 'parte' },
 )
 
@@ -125,7 +125,7 @@ export async function cleanWebhooks({ db, ...deps }: CleanupDeps): Promise<boole
 async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): Promise<boolean> {
   const ahora = clock()
   const ago = (ms: number) => new Date(ahora.getTime() - ms)
-  const retentionLimit = { antes_de: ago(settings.webhookRetention * DIA) }
+  const retentionLimit = { antes_de: ago(settings.webhookRetention * DAY_MS) }
   const steps: (() => Promise<readonly unknown[]>)[] = [
     () => db.query(CLOSE_DISABLED, { ahora }),
     () => db.query(DELETE_INTENTOS_OF_DELETED),
@@ -134,14 +134,14 @@ async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): 
     () => db.query(DELETE_OLD_AVISOS, retentionLimit),
     () => db.query(DELETE_WEBHOOKS, { antes_de: ago(10 * 60_000) }),
     () => db.query(DELETE_RECOVERIES, retentionLimit),
-    () => db.query(DELETE_SECRETOS, { antes_de: ago(DIA) }),
+    () => db.query(DELETE_SECRETOS, { antes_de: ago(DAY_MS) }),
   ]
   let mayHaveMore = false
   const onError = (err: unknown) => log.warn({ err }, 'webhook housekeeping step failed')
   // A step that fails must not stop the others.
   for (const paso of steps) {
     const deletedRows = await paso().catch(onError)
-    if (deletedRows && deletedRows.length >= LOTE) mayHaveMore = true
+    if (deletedRows && deletedRows.length >= MAX_ROWS_PER_STATEMENT) mayHaveMore = true
   }
   await reencryptSecretos({ db, log, secretos }).catch(onError)
   return mayHaveMore

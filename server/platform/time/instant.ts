@@ -1,6 +1,6 @@
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-const DIAS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /** UTC instant as PostgreSQL writes it in text or JSON: without trailing zeros in the fraction of the second. */
 const DE_POSTGRES = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,3})?\+00(?::00)?$/
@@ -28,7 +28,7 @@ export function readInstant(texto: string): Date | undefined {
   if (!parts) return undefined
   const [year, mes, dia] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
   const isLeapYear = mes === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  if (mes < 1 || mes > 12 || dia < 1 || dia > DIAS[mes - 1]! + (isLeapYear ? 1 : 0)) return undefined
+  if (mes < 1 || mes > 12 || dia < 1 || dia > DAYS_OF_MONTHS[mes - 1]! + (isLeapYear ? 1 : 0)) return undefined
   const instant = new Date(texto.toUpperCase().replace(/:60(?=[.Z+-])/, ':59'))
   // The conversion to UTC may lead to the year 10000, which RFC 3339 cannot write. Instants before 1970 are rejected,
   // too.

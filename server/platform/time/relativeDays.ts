@@ -5,8 +5,8 @@
 const RELATIVE_DAY = /(?<![\d-])000[01]-\d\d-\d\d(?![\d-])/g
 /** Day that stands for today. */
 const TODAY = new Date(0).setUTCFullYear(1, 0, 1)
-const DAY = 24 * 3_600_000
 const SUNDAY = 0
+const DAY_MS = 24 * 3_600_000
 
 /**
  * Replaces the relative days of a text's examples by days near `today`. The year 0001 is a relative calendar:
@@ -18,6 +18,6 @@ export const withRelativeDays = (text: string, today: string): string =>
   text.replace(RELATIVE_DAY, (relative) => {
     const distance = Date.parse(`${relative}T00:00:00Z`) - TODAY
     const day = new Date(Date.parse(`${today}T00:00:00Z`) + distance)
-    if (distance > 0 && day.getUTCDay() === SUNDAY) day.setTime(day.getTime() + DAY)
+    if (distance > 0 && day.getUTCDay() === SUNDAY) day.setTime(day.getTime() + DAY_MS)
     return day.toISOString().slice(0, relative.length)
   })

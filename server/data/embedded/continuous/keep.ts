@@ -10,6 +10,7 @@ import type pg from 'pg'
 import { type ArchiveEntry, readArchive, textContents, writeArchive } from '../../../platform/backup/archive.ts'
 import type { Passphrase } from '../../../platform/backup/seal.ts'
 import type { Log } from '../../../platform/log.ts'
+import { DAY_MS } from '../../../platform/time/units.ts'
 import { type Lsn, readLsn } from '../../lsn.ts'
 import { backupCluster, keysOf } from '../backup.ts'
 import { EmbeddedPostgresError } from '../installation.ts'
@@ -49,7 +50,6 @@ export interface ContinuousBackup {
 const ROUND = 5_000
 /** Bound on a query, in milliseconds. */
 const QUERY_TIMEOUT = 60_000
-const DAY = 86_400_000
 /** Pause after a failed copy of the cluster, in milliseconds. Each attempt reads the whole database. */
 const PATIENCE = 300_000
 
@@ -209,7 +209,7 @@ class Keeper {
     const newest = listBases(folder).at(-1)
     const age = newest ? Date.now() - newest.end.getTime() : Number.POSITIVE_INFINITY
     const whole = newest !== undefined && newest.end >= new Date(readStatus(folder)!.sin_huecos_desde)
-    if ((age >= DAY || !whole) && Date.now() >= this.#baseAfter)
+    if ((age >= DAY_MS || !whole) && Date.now() >= this.#baseAfter)
       this.#base ??= this.#makeBase()
         .catch((err) => {
           this.#baseAfter = Date.now() + PATIENCE
@@ -218,7 +218,7 @@ class Keeper {
         .finally(() => {
           this.#base = undefined
         })
-    return whole && age < 2 * DAY
+    return whole && age < 2 * DAY_MS
   }
 
   async #makeBase(): Promise<void> {
@@ -243,7 +243,7 @@ class Keeper {
     }
     await writeArchive(unfinished, passphrase, entries())
     await rename(unfinished, baseFile(folder, new Date(), segment))
-    const oldest = await pruneBases(folder, new Date(Date.now() - days * DAY))
+    const oldest = await pruneBases(folder, new Date(Date.now() - days * DAY_MS))
     if (oldest) await this.#files?.prune(oldest)
   }
 }

@@ -2,6 +2,7 @@
 import type { AvanceDelDia } from '../../../generated/contract/types/index.ts'
 import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../platform/maps/point.ts'
+import { DAY_MS } from '../../../platform/time/units.ts'
 import { type Prediction, predict } from './expected.ts'
 import { type Heading, headingOf } from './heading.ts'
 import { inStopOrder, partOfStop } from './stops.ts'
@@ -157,8 +158,6 @@ export function countEstados(rows: readonly DispatchRow[]): [Estado, number][] {
   })
 }
 
-const DIA_MS = 24 * 3_600_000
-
 /**
  * Counts the guides that a courier delivered or returned today: those that the server knows, from any phone, and those
  * that were not sent yet. If the server has not reported today, counts the last 24 hours.
@@ -171,12 +170,12 @@ export function terminadas(
   ahora: number,
 ): number {
   const desde = hoy ? Date.parse(hoy.desde) : 0
-  const isRecent = desde > ahora - DIA_MS
+  const isRecent = desde > ahora - DAY_MS
   const finishedOnPhone = actions.flatMap(({ estado, status, guia, repartidor: author, ocurrido_en }) =>
     author === repartidor &&
     status !== 'atencion' &&
     (estado === 'entregado' || estado === 'devuelto') &&
-    Date.parse(ocurrido_en) >= (isRecent ? desde : ahora - DIA_MS)
+    Date.parse(ocurrido_en) >= (isRecent ? desde : ahora - DAY_MS)
       ? [guia]
       : [],
   )

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { DAY_MS } from '../../../../platform/time/units.ts'
 import { AvisoDeFalla, conFalla, useFaults } from '../faults.tsx'
 import { goTo, usePosition } from '../hooks.ts'
 import { localDayOf } from '../list.ts'
@@ -22,13 +23,16 @@ import { BackLink, ConfirmDialog, ScreenTitle } from './pieces.tsx'
 export const NO_SPACE =
   'El teléfono no tiene espacio. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
 
-const DIA_MS = 24 * 3_600_000
 /**
  * Days that the recipient may ask for, by the phone's calendar. If the server's first possible day is later, the server
  * takes that day.
  */
-const DIAS = { desde: () => localDayOf(Date.now() + DIA_MS), hasta: () => localDayOf(Date.now() + 30 * DIA_MS) }
-const isValidDay = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
+const NEW_DAY_RANGE = {
+  desde: () => localDayOf(Date.now() + DAY_MS),
+  hasta: () => localDayOf(Date.now() + 30 * DAY_MS),
+}
+const isValidDay = (dia: string) =>
+  /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= NEW_DAY_RANGE.desde() && dia <= NEW_DAY_RANGE.hasta()
 
 /** Photos of a step that the screen shows. */
 function useStepFotos(guia: string, fail: (fallas: { fotos?: string }) => void) {
@@ -57,7 +61,7 @@ function findStepFault(
   const motivos = estado ? pasoA(estado).motivos : []
   if (motivos.length > 0 && !motivo) return { motivo: 'Elija el motivo.' }
   if (motivo === 'reprogramado' && dia !== null && !isValidDay(dia))
-    return { dia: `Elija un día, desde mañana hasta el ${dayWords(DIAS.hasta())}, o marque que no lo dijo.` }
+    return { dia: `Elija un día, desde mañana hasta el ${dayWords(NEW_DAY_RANGE.hasta())}, o marque que no lo dijo.` }
   if (motivo === 'otro' && !descripcion) return { nota: 'Escriba en la nota qué pasó.' }
   if (!estado && !descripcion) return { nota: 'Escriba la nota.' }
   return undefined
@@ -175,8 +179,8 @@ function OtherDay(props: {
         id="dia"
         ref={campo}
         type="date"
-        min={DIAS.desde()}
-        max={DIAS.hasta()}
+        min={NEW_DAY_RANGE.desde()}
+        max={NEW_DAY_RANGE.hasta()}
         disabled={hasNoDay}
         {...conFalla('dia', falla)}
       />
