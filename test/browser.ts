@@ -9,8 +9,23 @@ const pathWithoutCamera = inject('headlessBrowserPath')
 /** Whether anything can be tested in a browser; `setup.ts` says once what is not tested without one. */
 export const hasBrowser = ruta !== undefined
 
-const launchBrowser = (executablePath: string, args: readonly string[]): Promise<Browser> =>
-  chromium.launch({ executablePath, args: [...BROWSER_ARGUMENTS, ...args] })
+/** Seconds by which `faketime` moves the clock of this run (`npm run test:calendar`); 0 without it. */
+const CLOCK_OFFSET_S = Number(process.env.FAKETIME ?? 0)
+
+/**
+ * Starts a browser. It has the real clock: below `faketime`, Chromium's threads wait for nothing and use all processors.
+ * {@link openContext} moves the clock of its pages instead.
+ */
+const launchBrowser = (executablePath: string, args: readonly string[]): Promise<Browser> => {
+  const { LD_PRELOAD, ...env } = process.env
+  return chromium.launch({ executablePath, args: [...BROWSER_ARGUMENTS, ...args], env: env as Record<string, string> })
+}
+
+/** Script that moves the clock of a page. */
+const MOVE_CLOCK = `globalThis.Date = class Date extends globalThis.Date {
+  constructor(...parts) { parts.length > 0 ? super(...parts) : super(Date.now()) }
+  static now() { return super.now() + ${CLOCK_OFFSET_S * 1_000} }
+}`
 
 /** A browser that whoever asks for it closes. */
 export const openBrowser = (...args: string[]): Promise<Browser> => launchBrowser(pathWithoutCamera!, args)
@@ -27,6 +42,7 @@ export async function openContext(opciones: BrowserContextOptions = {}, en?: Bro
   const context = await (en ?? (await sharedBrowser!)).newContext({ locale: 'es-GT', ...opciones })
   // A slow machine waits, it doesn't fail.
   context.setDefaultTimeout(120_000)
+  if (CLOCK_OFFSET_S !== 0) await context.addInitScript(MOVE_CLOCK)
   return context
 }
 
