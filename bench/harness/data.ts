@@ -293,7 +293,7 @@ export async function seedFinishedEntregas(url: string, comercio: BenchComercio,
   return webhook
 }
 
-/** Attempt as `server/domain/webhooks/settleSuccesses.ts` stores it for an endpoint that answers without a body. */
+/** Attempt as `server/domain/webhooks/sending/settleSuccesses.ts` stores it for an endpoint that answers without a body. */
 const SUCCESS_JSON = JSON.stringify({
   id: '01990000-0000-7000-8000-000000000000',
   causa: 'automatica',

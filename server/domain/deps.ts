@@ -33,7 +33,7 @@ import type { WhatsappClient } from './mensajeria/whatsapp.ts'
 import type { ServiceThreadTasks } from './threadTasks.ts'
 import type { DryRun } from './webhooks/dryRun.ts'
 import type { WebhookMetrics } from './webhooks/metrics.ts'
-import type { Sender } from './webhooks/sender.ts'
+import type { Sender } from './webhooks/sending/sender.ts'
 import type { ClaveDeWebhook, NotifyJobs } from './webhooks/webhook.ts'
 
 type ServiceConfigKey =

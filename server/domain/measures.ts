@@ -5,7 +5,7 @@ import type { webhook } from '../generated/contract/prisma/client.ts'
 import { readChains, readUnchained } from './bitacora/chain.ts'
 import { subscribesTo } from './eventos/evento.ts'
 import { isUnsendableSql } from './guias/guia.ts'
-import { overdueDeliveries, unleasedDeliveries } from './webhooks/due.ts'
+import { overdueDeliveries, unleasedDeliveries } from './webhooks/sending/due.ts'
 
 /** Sources of the measures. */
 export interface MeasureDeps {

@@ -25,10 +25,10 @@ import { bringPruebasForward, makePdfs, readPendingPruebas } from '../domain/pru
 import { purgeRepartidorSesiones } from '../domain/repartidores/repartidor.ts'
 import { eraseUbicaciones } from '../domain/ubicacion/erase.ts'
 import { bringLinksForward, readPendingLinks, resolveLinks } from '../domain/ubicacion/resolveLinks.ts'
-import { bringAvisosForward } from '../domain/webhooks/advance.ts'
 import { advanceRecoveries, readPendingRecoveries } from '../domain/webhooks/advanceRecovery.ts'
-import { LEASE_QUEUE } from '../domain/webhooks/pumps.ts'
-import { RETRY_QUEUE } from '../domain/webhooks/retries.ts'
+import { bringAvisosForward } from '../domain/webhooks/sending/advance.ts'
+import { LEASE_QUEUE } from '../domain/webhooks/sending/leaseRecords.ts'
+import { RETRY_QUEUE } from '../domain/webhooks/sending/retries.ts'
 import { cleanWebhooks } from '../domain/webhooks/sweeper.ts'
 import type { ClaveDeWebhook } from '../domain/webhooks/webhook.ts'
 
@@ -117,7 +117,7 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
     run: makePdfs,
   },
   {
-    // A job is an endpoint that a process holds, to send its due deliveries (server/domain/webhooks/pump.ts).
+    // A job is an endpoint that a process holds, to send its due deliveries (server/domain/webhooks/sending/pump.ts).
     cola: LEASE_QUEUE,
     opciones: {
       retryLimit: 1_000_000,

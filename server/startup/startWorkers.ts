@@ -36,7 +36,7 @@ export async function openWorkers(
     { createShortLinkResolver },
   ] = await Promise.all([
     import('./workers.ts'),
-    import('../domain/webhooks/sender.ts'),
+    import('../domain/webhooks/sending/sender.ts'),
     import('../domain/mensajeria/whatsapp.ts'),
     import('../platform/maps/shortLinks.ts'),
   ])

@@ -257,7 +257,7 @@ describe('the schema', () => {
       'server/domain/pruebasEntrega/makePdf.ts',
       'server/domain/ubicacion/resolveLinks.ts',
       // On Citus, what waits for an endpoint that nobody holds, and how many messages one telephone got of everybody.
-      'server/domain/webhooks/due.ts',
+      'server/domain/webhooks/sending/due.ts',
       'server/domain/ubicacion/resend.ts',
     ]
     expect(

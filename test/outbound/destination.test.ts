@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
-import { createSender } from '../../server/domain/webhooks/sender.ts'
+import { createSender } from '../../server/domain/webhooks/sending/sender.ts'
 import {
   type Address,
   ForbiddenDestination,

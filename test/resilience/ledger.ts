@@ -1,4 +1,4 @@
-import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
+import { unleasedDeliveries } from '../../server/domain/webhooks/sending/due.ts'
 import type { webhook_aviso } from '../../server/generated/contract/prisma/client.ts'
 import { esperar, type Harness } from './harness.ts'
 import type { MerchantLoad } from './load.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bringAvisosForward } from '../../server/domain/webhooks/advance.ts'
+import { bringAvisosForward } from '../../server/domain/webhooks/sending/advance.ts'
 import { HORA } from '../durations.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { answerWith } from './receiver.ts'

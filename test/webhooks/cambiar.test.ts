@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
+import { READ_WINDOW } from '../../server/domain/webhooks/sending/admission.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { type Api, buildAvisoCode, fallaDeApi, nadie, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'

@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { exchange } from '../../server/domain/webhooks/exchange.ts'
-import type { Receptor } from '../../server/domain/webhooks/receiver.ts'
-import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
+import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
+import { exchange } from '../../server/domain/webhooks/sending/exchange.ts'
+import type { Receptor } from '../../server/domain/webhooks/sending/receiver.ts'
 
 const CONTESTADA = {
   status: 503,

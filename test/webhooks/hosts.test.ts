@@ -5,7 +5,7 @@ import {
   PER_HOST,
   PER_UNKNOWN_HOST,
   SENDS_PER_MINUTE,
-} from '../../server/domain/webhooks/hosts.ts'
+} from '../../server/domain/webhooks/sending/hosts.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { answerWith, holdAnswers, useReceivers } from './receiver.ts'

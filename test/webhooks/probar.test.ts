@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
+import { READ_WINDOW } from '../../server/domain/webhooks/sending/admission.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, hasta } from '../factories.ts'

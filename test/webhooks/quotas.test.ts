@@ -12,7 +12,7 @@ import {
   SLOW_AFTER,
   WAITING_PER_MERCHANT,
   type Waiting,
-} from '../../server/domain/webhooks/admission.ts'
+} from '../../server/domain/webhooks/sending/admission.ts'
 
 type Suyo = AdmissionTurn<Waiting, DeliveryLine>
 

@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest'
 import { retryGuiaOf } from '../../server/domain/decisiones/decidir.ts'
 import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
-import { readDue } from '../../server/domain/webhooks/due.ts'
+import { readDue } from '../../server/domain/webhooks/sending/due.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../factories.ts'

@@ -24,7 +24,7 @@ import {
 import { BODY_COLUMNS, type GuiaRow } from '../guias/fields.ts'
 import { presentStored } from '../guias/guia.ts'
 import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../guias/storedCorrections.ts'
-import type { ExchangeResult } from './response.ts'
+import type { ExchangeResult } from './attempt.ts'
 import type { ClaveDeWebhook, WebhookScope } from './webhook.ts'
 
 /** Row of `webhook_aviso`. */

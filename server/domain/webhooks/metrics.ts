@@ -1,4 +1,4 @@
-import type { ExchangeResult } from './response.ts'
+import type { ExchangeResult } from './attempt.ts'
 
 /** Counters and histograms about sent webhooks. */
 export interface WebhookMetrics {

@@ -1,3 +1,4 @@
+import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../../server/domain/webhooks/schedule.ts'
 import {
   Admission,
   type AdmissionTurn,
@@ -6,17 +7,16 @@ import {
   MAX_WAITING,
   SLOW_AFTER,
   type Waiting,
-} from '../../../server/domain/webhooks/admission.ts'
-import { PER_READ, READ_THRESHOLD, READS_AT_ONCE } from '../../../server/domain/webhooks/dueReader.ts'
-import { Hosts } from '../../../server/domain/webhooks/hosts.ts'
-import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../../server/domain/webhooks/schedule.ts'
-import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sender.ts'
+} from '../../../server/domain/webhooks/sending/admission.ts'
+import { PER_READ, READ_THRESHOLD, READS_AT_ONCE } from '../../../server/domain/webhooks/sending/dueReader.ts'
+import { Hosts } from '../../../server/domain/webhooks/sending/hosts.ts'
+import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sending/sender.ts'
 import {
   GATHERING_MS,
   MANY_PENDING,
   SETTLEMENT_GROUP,
   SETTLEMENTS_AT_ONCE,
-} from '../../../server/domain/webhooks/settlement.ts'
+} from '../../../server/domain/webhooks/sending/settlement.ts'
 import type { Machine, SimulatedThread, Tiempo } from './virtualTime.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */

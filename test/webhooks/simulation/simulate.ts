@@ -1,5 +1,5 @@
-import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/pumps.ts'
-import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sender.ts'
+import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/sending/leaseRecords.ts'
+import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sending/sender.ts'
 import { createRandom } from '../../random.ts'
 import { Bomba, type EntregaSimulada, type ProcessCosts, type Punto, type ReceiverModel } from './pump.ts'
 import { Machine, Tiempo } from './virtualTime.ts'

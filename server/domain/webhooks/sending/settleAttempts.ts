@@ -1,11 +1,11 @@
-import { type Db, inTransaction, statement } from '../../data/db.ts'
-import { askByPart } from '../../data/spread.ts'
-import type { Webhook } from '../../generated/contract/types/index.ts'
-import type { Log } from '../../platform/log.ts'
-import type { JobDeps } from '../deps.ts'
-import type { WebhookAvisoRow } from './delivery.ts'
-import { newOwnEventId } from './ownEvent.ts'
-import type { ExchangeResult } from './response.ts'
+import { type Db, inTransaction, statement } from '../../../data/db.ts'
+import { askByPart } from '../../../data/spread.ts'
+import type { Webhook } from '../../../generated/contract/types/index.ts'
+import type { Log } from '../../../platform/log.ts'
+import type { JobDeps } from '../../deps.ts'
+import type { ExchangeResult } from '../attempt.ts'
+import type { WebhookAvisoRow } from '../delivery.ts'
+import { newOwnEventId } from '../ownEvent.ts'
 import {
   FAILURE_WINDOW,
   FAILURES_TO_BRAKE,
@@ -14,8 +14,8 @@ import {
   MIN_FAILURES,
   nextAttempt,
   WARNING_POINTS,
-} from './schedule.ts'
-import { type ClaveDeWebhook, presentWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook.ts'
+} from '../schedule.ts'
+import { type ClaveDeWebhook, presentWebhook, WEBHOOK_COLUMNS, type WebhookRow } from '../webhook.ts'
 
 /** Result of an attempt that has ended. */
 export interface AttemptResult {

@@ -1,6 +1,7 @@
 import tls from 'node:tls'
 import type { Dispatcher } from 'undici'
-import { type HostResolver, readDestination } from '../../platform/outbound/destination.ts'
+import { type HostResolver, readDestination } from '../../../platform/outbound/destination.ts'
+import type { ExchangeResult } from '../attempt.ts'
 import {
   type ConnectionOwner,
   type ConnectionPool,
@@ -9,14 +10,7 @@ import {
   openSocket,
   type ReceiverConnection,
 } from './connections.ts'
-import {
-  type Arrived,
-  describeResult,
-  type ExchangeResult,
-  isClosed,
-  TIMED_OUT,
-  TOO_MANY_INFORMATIONAL,
-} from './response.ts'
+import { type Arrived, describeResult, isClosed, TIMED_OUT, TOO_MANY_INFORMATIONAL } from './response.ts'
 
 // Sends a POST request to a receiver that may be slow, broken or hostile. The exchange is always bounded in time and in
 // bytes, and never throws. The receiver belongs to a merchant, so each error has a text for the merchant.

@@ -1,6 +1,6 @@
-import { byPart, isDistributed } from '../../data/spread.ts'
-import { translateError } from '../../platform/errors.ts'
-import { sleep, type Timers } from '../../platform/time/timers.ts'
+import { byPart, isDistributed } from '../../../data/spread.ts'
+import { translateError } from '../../../platform/errors.ts'
+import { sleep, type Timers } from '../../../platform/time/timers.ts'
 import { type AttemptResult, type SettlementDeps, settleAttempts } from './settleAttempts.ts'
 import { settleSuccesses } from './settleSuccesses.ts'
 

@@ -1,16 +1,16 @@
-import { type Db, statement } from '../../data/db.ts'
-import { askAll, askByMerchant } from '../../data/spread.ts'
-import type { Deps } from '../deps.ts'
+import { type Db, statement } from '../../../data/db.ts'
+import { askAll, askByMerchant } from '../../../data/spread.ts'
+import type { Deps } from '../../deps.ts'
 import {
   type AvisoContent,
   avisoContentOf,
   CONTENT_COLUMNS,
   type ContentRow,
   type WebhookAvisoRow,
-} from './delivery.ts'
-import { LEASE_QUEUE } from './pumps.ts'
-import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
-import type { ClaveDeWebhook } from './webhook.ts'
+} from '../delivery.ts'
+import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
+import type { ClaveDeWebhook } from '../webhook.ts'
+import { LEASE_QUEUE } from './leaseRecords.ts'
 
 /**
  * SQL of the time up to which deliveries of the endpoint `w` are due. The time is now if the endpoint may be sent to.

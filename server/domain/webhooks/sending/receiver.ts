@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto'
-import { statement } from '../../data/db.ts'
-import { askByMerchant } from '../../data/spread.ts'
-import { readDestination } from '../../platform/outbound/destination.ts'
-import type { JobDeps } from '../deps.ts'
-import { decryptSecret, type SecretoRow } from './secret.ts'
-import { signingKeyOf } from './signature.ts'
-import { type ClaveDeWebhook, policyOf, type WebhookRow } from './webhook.ts'
+import { statement } from '../../../data/db.ts'
+import { askByMerchant } from '../../../data/spread.ts'
+import { readDestination } from '../../../platform/outbound/destination.ts'
+import type { JobDeps } from '../../deps.ts'
+import { decryptSecret, type SecretoRow } from '../secret.ts'
+import { signingKeyOf } from '../signature.ts'
+import { type ClaveDeWebhook, policyOf, type WebhookRow } from '../webhook.ts'
 
 /** Row of an endpoint with its valid secrets, newest first. */
 type ReceptorRow = ClaveDeWebhook &

@@ -1,6 +1,6 @@
-import { type Db, type Query, statement } from '../../data/db.ts'
-import { askByPart } from '../../data/spread.ts'
-import type { StoredSuccess } from './delivery.ts'
+import { type Db, type Query, statement } from '../../../data/db.ts'
+import { askByPart } from '../../../data/spread.ts'
+import type { StoredSuccess } from '../delivery.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 
 interface SuccessArrays {

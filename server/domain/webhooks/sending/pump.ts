@@ -1,22 +1,22 @@
 import type { PgBoss } from 'pg-boss'
-import { byPart } from '../../data/spread.ts'
-import { translateError } from '../../platform/errors.ts'
-import { sleep } from '../../platform/time/timers.ts'
-import { inSpan } from '../../platform/tracing.ts'
-import type { JobDeps } from '../deps.ts'
-import type { RecentEvento } from '../eventos/evento.ts'
+import { byPart } from '../../../data/spread.ts'
+import { translateError } from '../../../platform/errors.ts'
+import { sleep } from '../../../platform/time/timers.ts'
+import { inSpan } from '../../../platform/tracing.ts'
+import type { JobDeps } from '../../deps.ts'
+import type { RecentEvento } from '../../eventos/evento.ts'
+import { type AvisoContent, avisosOf } from '../delivery.ts'
+import type { ClaveDeWebhook } from '../webhook.ts'
 import { Admission, type AdmissionTurn, SLOW_AFTER } from './admission.ts'
-import { type AvisoContent, avisosOf } from './delivery.ts'
 import { DueReader } from './dueReader.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
-import { Endpoints } from './endpoints.ts'
 import { exchange } from './exchange.ts'
+import { HeldEndpoints } from './heldEndpoints.ts'
 import { Hosts, hostSendOf } from './hosts.ts'
 import { Retries } from './retries.ts'
 import { DueSearch } from './search.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 import { Settlement } from './settlement.ts'
-import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Interval between two rounds over the endpoints, in milliseconds. */
 const ROUND_MS = 500
@@ -37,14 +37,23 @@ const traceparentOf = (contenido: AvisoContent) => ('evento' in contenido ? cont
 const traceOf = (contenido: AvisoContent) => traceparentOf(contenido)?.split('-')[1]
 
 /**
- * Sends due deliveries to merchants' servers. Holds endpoints, reads their due deliveries, sends the deliveries within
- * each merchant's share, and settles the results. A separate class does each of these tasks; this class connects them.
+ * Sends due deliveries to merchants' servers. A class of its own does each step, and this class connects them:
+ *
+ *     commit here ──► receive ─────────────────┐
+ *     signal ───────► look ──┐                 ▼
+ *     search ───────► look ──┼─► DueReader ─► Admission ─► exchange ─► Settlement
+ *     round ─────────────────┘      ▲             │ drop                 │ health changed
+ *                                   └─────────────┴──────────────────────┴──► Retries
+ *
+ * `look` asks {@link HeldEndpoints} for endpoints that this process does not hold. A held {@link Endpoint} has two modes,
+ * which its own description shows. Its read mode is moved by {@link DueReader}, by deliveries that leave memory unsent,
+ * and by a search that finds it. Its send mode is moved by the ends of attempts and by each read of its row.
  */
 export class Pump {
   readonly #deps: PumpDeps
   readonly #admission = new Admission<ReadyDelivery, Endpoint>()
   readonly #hosts = new Hosts<Endpoint>()
-  readonly #endpoints: Endpoints
+  readonly #endpoints: HeldEndpoints
   readonly #reader: DueReader
   readonly #settlement: Settlement
   readonly #busqueda: DueSearch
@@ -55,7 +64,7 @@ export class Pump {
 
   constructor(boss: PgBoss, deps: PumpDeps) {
     this.#deps = deps
-    this.#endpoints = new Endpoints(boss, deps, this.#admission, {
+    this.#endpoints = new HeldEndpoints(boss, deps, this.#admission, {
       onTaken: (endpoint) => this.#reader.request(endpoint),
       onRefreshed: (endpoint) => this.#onRefreshed(endpoint),
       onReleased: (endpoint) => {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
-import type { JobDeps } from '../deps.ts'
+import type { JobDeps } from '../../deps.ts'
+import type { ClaveDeWebhook } from '../webhook.ts'
 import { nextDueOf } from './due.ts'
-import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */
 export const RETRY_QUEUE = 'reintentos'

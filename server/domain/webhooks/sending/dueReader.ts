@@ -1,7 +1,7 @@
-import { byPart } from '../../data/spread.ts'
-import type { JobDeps } from '../deps.ts'
+import { byPart } from '../../../data/spread.ts'
+import type { JobDeps } from '../../deps.ts'
+import type { AvisoContent } from '../delivery.ts'
 import { type Admission, IN_FLIGHT_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER } from './admission.ts'
-import type { AvisoContent } from './delivery.ts'
 import { readDue } from './due.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
 

@@ -1,8 +1,8 @@
-import { Buckets } from '../../api/limits/buckets.ts'
-import { Counter } from '../../api/limits/count.ts'
-import type { WebhookAvisoRow } from './delivery.ts'
+import { Buckets } from '../../../api/limits/buckets.ts'
+import { Counter } from '../../../api/limits/count.ts'
+import type { WebhookAvisoRow } from '../delivery.ts'
+import { needsVerification } from '../webhook.ts'
 import type { Receptor } from './receiver.ts'
-import { needsVerification } from './webhook.ts'
 
 /**
  * Maximum concurrent exchanges with one host, over all merchants: a quarter of a process's maximum (`MAX_IN_FLIGHT`).

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { Client } from 'undici'
-import { hostOf, type OutboundPolicy, resolveDestination } from '../../platform/outbound/destination.ts'
+import { hostOf, type OutboundPolicy, resolveDestination } from '../../../platform/outbound/destination.ts'
 import { InterimAnswers } from './interimAnswers.ts'
 
 // Connections to receivers. A connection serves one exchange at a time and one endpoint only. It is checked when it is

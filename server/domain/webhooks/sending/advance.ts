@@ -1,6 +1,6 @@
-import { statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
-import type { JobDeps } from '../deps.ts'
+import { statement } from '../../../data/db.ts'
+import { inEach } from '../../../data/spread.ts'
+import type { JobDeps } from '../../deps.ts'
 
 /** Waiting deliveries, with the time from which each delivery waits: its latest attempt or its creation. */
 const WAITING_AVISOS = `select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en

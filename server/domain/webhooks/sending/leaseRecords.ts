@@ -1,4 +1,4 @@
-import { type Db, statement } from '../../data/db.ts'
+import { type Db, statement } from '../../../data/db.ts'
 
 // Rows for the processes that send webhooks: the processes that are alive, and the leases of each process. A lease is a
 // job of pg-boss; its own heartbeat would need a write for each lease every few seconds.

@@ -1,12 +1,12 @@
-import { inSpan } from '../../platform/tracing.ts'
-import type { JobDeps } from '../deps.ts'
-import { type AvisoContent, buildWebhookBody } from './delivery.ts'
-import { webhookHeaders } from './headers.ts'
+import { inSpan } from '../../../platform/tracing.ts'
+import type { JobDeps } from '../../deps.ts'
+import type { ExchangeResult } from '../attempt.ts'
+import { type AvisoContent, buildWebhookBody } from '../delivery.ts'
+import { webhookHeaders } from '../headers.ts'
+import { signWebhook } from '../signature.ts'
+import { policyOf } from '../webhook.ts'
 import { type Receptor, validSecrets } from './receiver.ts'
-import type { ExchangeResult } from './response.ts'
 import type { AttemptResult } from './settleAttempts.ts'
-import { signWebhook } from './signature.ts'
-import { policyOf } from './webhook.ts'
 
 /** Makes one attempt at a delivery: signs its body, sends the request and returns the result. */
 export async function exchange(

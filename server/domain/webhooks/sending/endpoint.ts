@@ -1,8 +1,8 @@
+import { AT_ONCE, type AvisoContent } from '../delivery.ts'
+import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
 import { DeliveryLine, IN_FLIGHT_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
-import { AT_ONCE, type AvisoContent } from './delivery.ts'
 import type { Lease } from './leases.ts'
 import type { Receptor } from './receiver.ts'
-import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
 
 /** Delivery in memory, with the data of its body. */
 export interface ReadyDelivery extends Waiting {

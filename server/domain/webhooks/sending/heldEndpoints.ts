@@ -1,11 +1,11 @@
 import type { PgBoss } from 'pg-boss'
-import { byPart } from '../../data/spread.ts'
-import type { JobDeps } from '../deps.ts'
+import { byPart } from '../../../data/spread.ts'
+import type { JobDeps } from '../../deps.ts'
+import type { ClaveDeWebhook } from '../webhook.ts'
 import type { Admission } from './admission.ts'
 import { Endpoint, type ReadyDelivery } from './endpoint.ts'
 import { type Lease, Leases } from './leases.ts'
 import { type DepsDeReceptor, readReceivers } from './receiver.ts'
-import type { ClaveDeWebhook } from './webhook.ts'
 
 /**
  * Time for which an endpoint with nothing to send is held, in milliseconds, so that steady traffic needs no new claims.
@@ -14,7 +14,7 @@ const MAX_IDLE_MS = 5_000
 /** Interval between two claims of free endpoints while this process holds endpoints, in milliseconds. */
 const CLAIM_INTERVAL_MS = 2_000
 
-type DepsDeEndpoints = DepsDeReceptor & Pick<JobDeps, 'noWaitDb' | 'timers' | 'signalWebhooks' | 'announceWork'>
+type HeldEndpointsDeps = DepsDeReceptor & Pick<JobDeps, 'noWaitDb' | 'timers' | 'signalWebhooks' | 'announceWork'>
 
 interface EndpointListener {
   /** Called when this process begins to hold an endpoint. */
@@ -27,8 +27,8 @@ interface EndpointListener {
 }
 
 /** Endpoints that this process holds, with their leases and their data. */
-export class Endpoints {
-  readonly #deps: DepsDeEndpoints
+export class HeldEndpoints {
+  readonly #deps: HeldEndpointsDeps
   readonly #admission: Admission<ReadyDelivery, Endpoint>
   readonly #listener: EndpointListener
   readonly #leases: Leases
@@ -45,7 +45,7 @@ export class Endpoints {
 
   constructor(
     boss: PgBoss,
-    deps: DepsDeEndpoints,
+    deps: HeldEndpointsDeps,
     admission: Admission<ReadyDelivery, Endpoint>,
     listener: EndpointListener,
   ) {

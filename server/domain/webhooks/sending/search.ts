@@ -1,7 +1,7 @@
-import type { Db } from '../../data/db.ts'
-import type { JobDeps } from '../deps.ts'
+import type { Db } from '../../../data/db.ts'
+import type { JobDeps } from '../../deps.ts'
+import type { ClaveDeWebhook } from '../webhook.ts'
 import { findDue } from './due.ts'
-import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Pause after a pass that found work, in milliseconds. */
 const MIN_PAUSE_MS = 500

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Admission } from '../../server/domain/webhooks/admission.ts'
-import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/endpoint.ts'
-import { Endpoints } from '../../server/domain/webhooks/endpoints.ts'
+import { Admission } from '../../server/domain/webhooks/sending/admission.ts'
+import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/sending/endpoint.ts'
+import { HeldEndpoints } from '../../server/domain/webhooks/sending/heldEndpoints.ts'
 import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
 import { hasta } from '../factories.ts'
@@ -13,7 +13,7 @@ let viva: boolean
 let tomas: number
 /** Claims that the queue grants. */
 let libres: { id: string; retryCount: number; data: ClaveDeWebhook }[]
-let endpoints: Endpoints
+let endpoints: HeldEndpoints
 let ahora: number
 
 beforeEach(() => {
@@ -34,9 +34,9 @@ beforeEach(() => {
   const alFallar = (error: unknown) => {
     throw error
   }
-  endpoints = new Endpoints(
-    boss as unknown as ConstructorParameters<typeof Endpoints>[0],
-    deps as unknown as ConstructorParameters<typeof Endpoints>[1],
+  endpoints = new HeldEndpoints(
+    boss as unknown as ConstructorParameters<typeof HeldEndpoints>[0],
+    deps as unknown as ConstructorParameters<typeof HeldEndpoints>[1],
     new Admission<ReadyDelivery, Endpoint>(),
     { onTaken: () => {}, onRefreshed: () => {}, onReleased: () => {}, onError: alFallar },
   )
