@@ -2,15 +2,13 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { inject } from 'vitest'
 import { BROWSER_ARGUMENTS } from '../scripts/browser.ts'
+import { CLOCK_OFFSET_S } from './childEnvironment.ts'
 
 const ruta = inject('browserPath')
 const pathWithoutCamera = inject('headlessBrowserPath')
 
 /** Whether anything can be tested in a browser; `setup.ts` says once what is not tested without one. */
 export const hasBrowser = ruta !== undefined
-
-/** Seconds by which `faketime` moves the clock of this run (`npm run test:calendar`); 0 without it. */
-const CLOCK_OFFSET_S = Number(process.env.FAKETIME ?? 0)
 
 /**
  * Starts a browser. It has the real clock: below `faketime`, Chromium's threads wait for nothing and use all processors.

@@ -8,3 +8,11 @@ const NAMES = ['LD_PRELOAD', 'FAKETIME', 'FAKETIME_DONT_FAKE_MONOTONIC', 'NODE_C
 export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEntries(
   NAMES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
 )
+
+/** Seconds by which `faketime` moves the clock of this run; 0 without it. */
+export const CLOCK_OFFSET_S = Number(process.env.FAKETIME ?? 0)
+/**
+ * False below `faketime`, which shows signal handlers the real time while a process waits: PostgreSQL then never ends a
+ * statement that waits too long for a lock.
+ */
+export const HAS_LOCK_TIMEOUTS = CLOCK_OFFSET_S === 0
