@@ -61,7 +61,7 @@ function buildCountry(countryTable: CountryTable) {
   // town without a department (Norteño, PA.00).
   for (const { adminCode, name } of countryPlaces)
     ensure(codesByAdmin.has(adminCode) || adminCode === '00', `${name}: unknown department ${adminCode}`)
-  const correcciones = leerCorrecciones(countryTable, countryPlaces, codesByAdmin)
+  const correcciones = readCorrecciones(countryTable, countryPlaces, codesByAdmin)
   const builtDepartamentos = rows.map(([admin = '', codigo = '', nombre = '', city = '', others = '']) => {
     const places = countryPlaces.filter(({ adminCode }) => adminCode === admin).sort(comparePlaces)
     const capital = places.find(({ name }) => name === city.replace('*', ''))
@@ -83,20 +83,20 @@ function buildCountry(countryTable: CountryTable) {
 
 type Correcciones = ReadonlyMap<string, { nombre: string; others: string[] } | undefined>
 
-function leerCorrecciones(
+function readCorrecciones(
   { pais, correcciones }: CountryTable,
   places: Place[],
   codesByAdmin: ReadonlyMap<string, string>,
 ) {
-  const readCorrecciones = new Map<string, { nombre: string; others: string[] } | undefined>()
+  const found = new Map<string, { nombre: string; others: string[] } | undefined>()
   for (const linea of correcciones ? splitTrimmed(correcciones.trim(), '\n') : []) {
     const [, codigo = '', given = '', ourName = ''] = /^(\S+): (.*?) =(.*)$/.exec(linea) ?? []
     const isKnownPlace = places.some(({ name, adminCode }) => name === given && codesByAdmin.get(adminCode) === codigo)
     ensure(isKnownPlace, `${pais}: no place matches the correction: ${linea}`)
     const { nombre, others } = parseName(ourName.trim())
-    readCorrecciones.set(`${codigo}: ${given}`, nombre ? { nombre, others } : undefined)
+    found.set(`${codigo}: ${given}`, nombre ? { nombre, others } : undefined)
   }
-  return readCorrecciones as Correcciones
+  return found as Correcciones
 }
 
 const rowOfPlace = (lugar: Place): MunicipioRow => ({

@@ -21,7 +21,7 @@ import { type Service, startService } from '../server/startup/service.ts'
 import { confirmAsDestinatario } from './demo/destinatario.ts'
 import { deliverAsRepartidor } from './demo/repartidor.ts'
 import { chooseOtherDay, correctTelefono, exhaustIntentos, type Mishaps, setIntentoPolicy } from './demo/stumbles.ts'
-import { leerHasta } from './demo/wait.ts'
+import { readUntil } from './demo/wait.ts'
 
 const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
 let fallas = 0
@@ -268,7 +268,7 @@ async function sendAvisos(api: Guias, healthyReceiver: Receptor, desde: Date) {
   console.log('  un servidor contestó 503 a 2 avisos; vuelve a estar en línea, y se espera el reintento…')
   const waitSeconds = await hasta(() => failingReceiver.avisos.size === 2, 20)
   // The service settles a delivery shortly after the merchant's server has received it.
-  const entregas = await leerHasta(
+  const entregas = await readUntil(
     () => Array.fromAsync(api.webhooks.avisos(webhook)),
     (receivedAvisos) => receivedAvisos.every(({ estado }) => estado !== 'pendiente'),
   )
@@ -333,7 +333,7 @@ async function checkPrueba(api: Guias, url: string, codigo: string, operar: Oper
     lng: ubicacion.lng!,
     estado: async () => (await api.guias.obtener(guia)).estado,
   })
-  const { recibido_por, distancia_m, fotos, firma, pdf, manifiesto } = await leerHasta(
+  const { recibido_por, distancia_m, fotos, firma, pdf, manifiesto } = await readUntil(
     async () => api.guias.pruebaEntrega(guia),
     ({ pdf }) => pdf !== null,
   )

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { addToContract } from './newOperation/contract.ts'
-import { leerOperacion } from './newOperation/operation.ts'
+import { readOperation } from './newOperation/operation.ts'
 import { addToSdk } from './newOperation/sdk.ts'
 import { addToServer } from './newOperation/server.ts'
 import { SourceTree } from './newOperation/tree.ts'
@@ -15,7 +15,7 @@ const root = new URL('../', import.meta.url)
 
 try {
   const tree = new SourceTree(root)
-  const operacion = leerOperacion(tree, process.argv.slice(2))
+  const operacion = readOperation(tree, process.argv.slice(2))
   addToContract(tree, operacion)
   addToServer(tree, operacion)
   if (operacion.documento === 'comercios') addToSdk(tree, operacion)

@@ -19,7 +19,7 @@ import { CommandLineError } from './error.ts'
  * Reads the passphrase from its file. The command line has no option for it, because other users of the machine can see
  * command lines.
  */
-function leerClave(archivo = ''): Passphrase {
+function readClave(archivo = ''): Passphrase {
   const clave = readPassphrase(archivo)
   if (clave) return clave
   throw new CommandLineError(
@@ -88,13 +88,13 @@ function requireInstant(texto: string): Date {
   )
 }
 
-function leerOrigen(archivo: string, clave: string | undefined, hasta: string | undefined): Origen {
+function readSource(archivo: string, clave: string | undefined, hasta: string | undefined): Origen {
   if (!existsSync(archivo)) throw new CommandLineError(`--archivo: no existe ${archivo}.`)
   if (hasta !== undefined && !statSync(archivo).isDirectory())
     throw new CommandLineError(
       '--hasta: vale con la carpeta de BACKUP_DIR. Un archivo tiene un solo instante: el suyo.',
     )
-  return { archivo, clave: leerClave(clave), ...(hasta !== undefined && { hasta: requireInstant(hasta) }) }
+  return { archivo, clave: readClave(clave), ...(hasta !== undefined && { hasta: requireInstant(hasta) }) }
 }
 
 /** Commands for backups of the embedded database and its files. */
@@ -104,7 +104,7 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
     async runSeparately(env, { archivo = '', clave }) {
       const { dataDir } = readEmbeddedConfig(env)
       if (existsSync(archivo)) throw new CommandLineError(`--archivo: ${archivo} ya existe.`)
-      await backUp(dataDir, archivo, leerClave(clave))
+      await backUp(dataDir, archivo, readClave(clave))
       return { archivo, bytes: statSync(archivo).size }
     },
   },
@@ -112,7 +112,7 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
     requires: ['archivo', 'clave', 'carpeta'],
     allows: ['hasta'],
     async runSeparately(env, { archivo = '', clave, carpeta: folder = '', hasta }) {
-      const origen = leerOrigen(archivo, clave, hasta)
+      const origen = readSource(archivo, clave, hasta)
       const counts = await restore(env, origen, folder)
       const deAntes = statSync(archivo).isDirectory()
         ? '' // The folder of a continuous backup contains the later erasures, so there is nothing to copy.
@@ -124,7 +124,7 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
     requires: ['clave'],
     runSeparately(env, { clave }) {
       const { dataDir, backup } = readEmbeddedConfig(env)
-      const passphrase = leerClave(clave)
+      const passphrase = readClave(clave)
       return drillBackup(env, {
         continuo: backup?.folder,
         backUp: (archivo) => backUp(dataDir, archivo, passphrase),

@@ -8,7 +8,7 @@ import { crearLlave } from '../../server/domain/llaves/crear.ts'
 import { crearLlaveDeOperador } from '../../server/domain/llaves/crearDeOperador.ts'
 import { listarLlaves } from '../../server/domain/llaves/listar.ts'
 import { listarLlavesDeOperador } from '../../server/domain/llaves/listarDeOperador.ts'
-import { leerRedes, parseExpiry } from '../../server/domain/llaves/llave.ts'
+import { parseExpiry, readNetworks } from '../../server/domain/llaves/llave.ts'
 import { revocarLlave } from '../../server/domain/llaves/revocar.ts'
 import { rotarLlave } from '../../server/domain/llaves/rotar.ts'
 import { crearOperador } from '../../server/domain/operadores/crear.ts'
@@ -241,7 +241,7 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
       // therefore creates neither of them.
       await deps.validacion.requireValidBody('crearLlaveDeOperador', readLlaveOptions(opciones))
       parseExpiry(opciones.vence, deps.clock())
-      leerRedes(readLlaveOptions(opciones).redes)
+      readNetworks(readLlaveOptions(opciones).redes)
       const { operador, creado_en } = (await crearOperador({ ...CONSOLE_CONTEXT, body }, deps)).body as Operador
       return { ...body, creado_en, ...(await createOperadorLlave(deps, operador, opciones)) }
     },

@@ -1,5 +1,5 @@
 import type { Estado, Guia, Guias } from '@guias/sdk'
-import { leerHasta } from './wait.ts'
+import { readUntil } from './wait.ts'
 
 /** Clients and helpers that this part of the demo needs. */
 export interface Mishaps {
@@ -22,9 +22,9 @@ const MAX_INTENTOS = 2
 export async function correctTelefono({ api, create }: Mishaps): Promise<{ guia: string; tipos: string[] }> {
   const { guia } = await create('TEL-1', false)
   const tipos = async () => (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)
-  await leerHasta(tipos, (seenTypes) => seenTypes.includes('ubicacion.solicitada'))
+  await readUntil(tipos, (seenTypes) => seenTypes.includes('ubicacion.solicitada'))
   await api.guias.corregir(guia, { telefono: '+502 3148 1676' })
-  return { guia, tipos: await leerHasta(tipos, (seenTypes) => seenTypes.lastIndexOf('ubicacion.solicitada') === 3) }
+  return { guia, tipos: await readUntil(tipos, (seenTypes) => seenTypes.lastIndexOf('ubicacion.solicitada') === 3) }
 }
 
 /** Changes the merchant's settings: recipients may decide, and parcels return automatically after two attempts. */
@@ -55,7 +55,7 @@ export async function chooseOtherDay(mishaps: Mishaps): Promise<{ decidedGuia: G
   for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
   const buzon = async () => (await fetch(`${url}/buzon`)).text()
   const enlaceDe = (pagina: string) => /href="(d\/[^"]+)"/.exec(pagina)?.[1]
-  const enlace = enlaceDe(await leerHasta(buzon, (pagina) => enlaceDe(pagina) !== undefined))
+  const enlace = enlaceDe(await readUntil(buzon, (pagina) => enlaceDe(pagina) !== undefined))
   const { decision } = await api.guias.obtener(guia)
   const body = new URLSearchParams({ eleccion: 'otro_dia', fecha: decision?.fecha_desde ?? '' })
   await fetch(`${url}/${enlace}`, { method: 'POST', redirect: 'manual', body })
@@ -74,7 +74,7 @@ export async function exhaustIntentos({ api, operar, create }: Mishaps): Promise
   await operar(guia, 'recolectado')
   for (let intento = 0; intento < MAX_INTENTOS; intento++)
     for (const estado of ['en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
-  const returningGuia = await leerHasta(
+  const returningGuia = await readUntil(
     () => api.guias.obtener(guia, { limite: 100 }),
     ({ estado }) => estado === 'en_devolucion',
   )

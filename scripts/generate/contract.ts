@@ -7,7 +7,7 @@ import { conRfc9457 } from '../documentation/rfc9457.ts'
 import { withSamples } from '../documentation/samples.ts'
 import { DOCUMENT_NAMES, mergeContracts } from './mergeContracts.ts'
 import { renderOperacionIndex } from './operationIndex.ts'
-import { GENERATED_FOLDER, leerBundle, requireFile, writeGenerated } from './places.ts'
+import { GENERATED_FOLDER, readBundle, requireFile, writeGenerated } from './places.ts'
 import { toPublished, toServed, toServerContract, withoutForeignProblemas } from './publish.ts'
 import { runInRoot } from './run.ts'
 import { renderVocabulary } from './vocabulary.ts'
@@ -20,7 +20,7 @@ export async function generateContract() {
   await runInRoot('redocly', ['bundle'])
   const completeDocuments: JsonObject[] = []
   for (const documento of DOCUMENT_NAMES) {
-    const bundle = await leerBundle(documento)
+    const bundle = await readBundle(documento)
     const completeDocument = withFragments(
       conRfc9457(documento === 'comercios' ? withSamples(withGuide(bundle)) : bundle),
     )
@@ -29,8 +29,8 @@ export async function generateContract() {
     await writeGenerated(`${documento}.json`, JSON.stringify(toPublished(ownDocument), null, 2))
   }
   requireUsedFragments()
-  await writeGenerated('coleccion.json', JSON.stringify(collectionOf(await leerBundle('comercios')), null, 2))
-  await writeServed(await leerBundle('comercios'))
+  await writeGenerated('coleccion.json', JSON.stringify(collectionOf(await readBundle('comercios')), null, 2))
+  await writeServed(await readBundle('comercios'))
   const contract = toServerContract(mergeContracts(completeDocuments))
   await writeGenerated('contrato.json', JSON.stringify(contract))
   await writeGenerated('operations.ts', renderOperacionIndex(contract))

@@ -5,13 +5,13 @@ import { enMarkdown } from '../documentation/markdown.ts'
 import { buildPage } from '../documentation/page.ts'
 import { searchIndexOf } from '../documentation/searchIndex.ts'
 import { compressFiles } from './compress.ts'
-import { GENERATED_FOLDER, leerBundle, writeGenerated } from './places.ts'
+import { GENERATED_FOLDER, readBundle, writeGenerated } from './places.ts'
 import { runInRoot } from './run.ts'
 import { toolsOf } from './tools.ts'
 
 /** Writes the merchants' documentation, except the programs of its pages (`pages.ts`). */
 export async function generateDocumentation() {
-  const contract = await leerBundle('comercios')
+  const contract = await readBundle('comercios')
   const folder = new URL('documentation/', GENERATED_FOLDER)
   await buildPage(contract, folder, runInRoot)
   await writeFile(new URL('indice.json', folder), JSON.stringify(searchIndexOf(contract)))

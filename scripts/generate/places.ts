@@ -10,7 +10,7 @@ export const GENERATED_FOLDER = new URL('server/generated/contract/', REPOSITORY
 export const writeGenerated = (archivo: string, texto: string) => writeFile(new URL(archivo, GENERATED_FOLDER), texto)
 
 /** Reads the bundled contract of one API. */
-export const leerBundle = async (documento: string) =>
+export const readBundle = async (documento: string) =>
   JSON.parse(await readFile(new URL(`${documento}.json`, GENERATED_FOLDER), 'utf8')) as JsonObject
 
 /**

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
 import type { JsonObject } from '../documentation/contract.ts'
-import { GENERATED_FOLDER, leerBundle, REPOSITORY_URL, requireFile } from './places.ts'
+import { GENERATED_FOLDER, REPOSITORY_URL, readBundle, requireFile } from './places.ts'
 import { runInRoot } from './run.ts'
 import { renderSdkOperaciones } from './sdkOperations.ts'
 import { renderSdkTypes } from './sdkTypes.ts'
@@ -17,7 +17,7 @@ import { generateTelefonos } from './telephones.ts'
  */
 export async function generateSdk() {
   const outputUrl = new URL('sdk/src/generated/', REPOSITORY_URL)
-  const bundle = await leerBundle('comercios')
+  const bundle = await readBundle('comercios')
   await createClient({
     logs: { level: 'silent' },
     parser: { transforms: { readWrite: false } },

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import type { MetadataJson } from 'libphonenumber-js/core'
 import metadatos from 'libphonenumber-js/metadata.max.json'
 import type { JsonObject } from '../documentation/contract.ts'
-import { leerBundle, REPOSITORY_URL, writeGenerated } from './places.ts'
+import { REPOSITORY_URL, readBundle, writeGenerated } from './places.ts'
 
 /**
  * Metadata of one kind of number: its pattern, and its lengths if they differ from the country's. It is 0 if the
@@ -59,7 +59,7 @@ function planDe(pais: string) {
  * plans into the SDK.
  */
 export async function generateTelefonos(outputUrl: URL) {
-  const { schemas } = (await leerBundle('operaciones')).components as { schemas: Record<string, JsonObject> }
+  const { schemas } = (await readBundle('operaciones')).components as { schemas: Record<string, JsonObject> }
   const plans = (schemas.Pais!.enum as string[]).map(planDe)
   const texto = `/** ISO 3166-1 code of a country with a numbering plan in {@link NUMBERING_PLANS}. */
 export type PaisConPlan = ${plans.map(({ pais }) => `'${pais}'`).join(' | ')}

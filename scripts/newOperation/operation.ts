@@ -108,7 +108,7 @@ function pathParametersOf(tree: SourceTree, path: string): PathParameter[] {
  * Reads the arguments of the command.
  * @throws if one is wrong, or if no operation shares the first part of the path
  */
-export function leerOperacion(tree: SourceTree, args: readonly string[]): NewOperacion {
+export function readOperation(tree: SourceTree, args: readonly string[]): NewOperacion {
   const [documento = '', id = '', givenMethod = '', path = ''] = args
   const method = givenMethod.toLowerCase()
   if (args.length !== 4) throw new Error('Usage: npm run new -- <documento> <operationId> <método> <ruta>')

@@ -9,7 +9,7 @@ export interface Direccion {
 const LOCAL_URL = 'http://127.0.0.1:3000'
 
 /** Returns the service address: `--url`, else `GUIAS_URL`, else `http://127.0.0.1:3000`. */
-export function leerDireccion(values: OptionValues): Direccion {
+export function readAddress(values: OptionValues): Direccion {
   const givenUrl = values.url as string | undefined
   if (givenUrl !== undefined) return { url: givenUrl, de: '--url' }
   const variable = process.env.GUIAS_URL

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ErrorGuias, Guias } from '@guias/sdk'
-import { type Direccion, leerDireccion } from './address.ts'
+import { type Direccion, readAddress } from './address.ts'
 import type { OptionValues } from './arguments.ts'
 import { explainSystemError } from './cause.ts'
 import { type Context, EXIT_CODE, UsageError } from './command.ts'
@@ -11,8 +11,8 @@ import { notify, sanitize } from './terminal.ts'
 /** Builds the context of a command: its arguments and options, the client and the signal. */
 export function createContext(values: OptionValues, positionals: string[], givenOptions: readonly string[]): Context {
   const texto = <T extends string>(option: string) => values[option] as T | undefined
-  const llave = () => leerLlave(texto('llave-archivo'))
-  const direccion = leerDireccion(values)
+  const llave = () => readLlave(texto('llave-archivo'))
+  const direccion = readAddress(values)
   const { url, de } = direccion
   return {
     api: () => openClient(llave(), url, de, values.json === true),
@@ -49,7 +49,7 @@ function openClient(llave: string, url: string, de: Direccion['de'], json: boole
   }
 }
 
-function leerLlave(archivo: string | undefined): string {
+function readLlave(archivo: string | undefined): string {
   if (archivo === undefined) {
     const llave = process.env.GUIAS_LLAVE?.trim()
     if (llave) return llave

@@ -41,7 +41,7 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
     }
     const pais = context.texto('pais')
     const estricto = context.isSet('estricto') ? { estricto: true } : {}
-    const guia = archivo === undefined ? readGuiaFromOptions(context) : leerJson(archivo)
+    const guia = archivo === undefined ? readGuiaFromOptions(context) : readJson(archivo)
     const { datos, repetida } = await context
       .api()
       .guias.crear({ ...setTelefono(guia as GuiaIndividual, pais), ...estricto }, { signal: context.signal })
@@ -81,7 +81,7 @@ function readGuiaFromOptions(context: Context) {
 
 const formatList = (items: string[]) => new Intl.ListFormat('es').format(items)
 
-function leerJson(archivo: string): unknown {
+function readJson(archivo: string): unknown {
   let texto: string
   try {
     texto = readFileSync(archivo === '-' ? 0 : archivo, 'utf8')

@@ -49,18 +49,18 @@ en un webhook es la de entonces.`,
   readOnly: true,
   async run(context) {
     const { signal } = context
-    const destino = leerDestino(context.texto('reenviar'))
+    const destino = readDestino(context.texto('reenviar'))
     const intervalMs = numero(context, 'intervalo', 1, 0.05) * 1000
     const reintentos = numero(context, 'reintentos', 4, 0)
     const desde = parseFrom(context.texto('desde'))
     const tipo: FiltrosDelFlujo['tipo'] = context.texts('tipos')
     const api = context.api()
     const archivo = context.texto('cursor') ?? defaultCursorPath(context.cuenta())
-    const secreto = destino ? await leerSecreto(context) : ''
+    const secreto = destino ? await readSecreto(context) : ''
 
     // If both are given, the cursor takes precedence over `desde`.
     const filters = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
-    let cursor = desde === undefined ? leerCursor(archivo) : undefined
+    let cursor = desde === undefined ? readCursor(archivo) : undefined
     let fromEnd = desde === 'ahora' || (desde === undefined && cursor === undefined)
     const patience = new Patience(context)
     // Printed after the position is known, because people create guides as soon as they read it.
@@ -167,7 +167,7 @@ async function send(destino: string, cuerpo: string, id: string, secreto: string
   }
 }
 
-function leerDestino(texto: string | undefined): string | undefined {
+function readDestino(texto: string | undefined): string | undefined {
   if (texto === undefined) return undefined
   const url = URL.canParse(texto) ? new URL(texto) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url.href
@@ -184,7 +184,7 @@ function parseFrom(texto: string | undefined): string | undefined {
   return readInstantOption('desde', texto, 'principio, ahora o ')
 }
 
-async function leerSecreto(context: Context): Promise<string> {
+async function readSecreto(context: Context): Promise<string> {
   const givenSecreto = context.texto('secreto') ?? process.env.GUIAS_SECRETO
   if (givenSecreto === undefined) {
     const nuevo = `whsec_${randomBytes(32).toString('base64')}`
@@ -202,7 +202,7 @@ async function leerSecreto(context: Context): Promise<string> {
 const defaultCursorPath = (cuenta: string) =>
   join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'guias', `${cuenta}.cursor`)
 
-function leerCursor(archivo: string): string | undefined {
+function readCursor(archivo: string): string | undefined {
   try {
     return readFileSync(archivo, 'utf8').trim() || undefined
   } catch {

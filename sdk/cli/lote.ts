@@ -266,7 +266,7 @@ class ResultsFile {
       })
       return
     }
-    const { codigo, fallas, ...conflict } = leerFalla(resultado, this.#context)
+    const { codigo, fallas, ...conflict } = readFailure(resultado, this.#context)
     if (!isErrorOfAllGuias(resultado.error))
       for (const { kind, texto } of fallas) this.#failures.record(kind, texto, rowNumber)
     const detalle = fallas.map(({ texto }) => texto).join('; ')
@@ -308,7 +308,7 @@ interface RowFailure {
   campos?: readonly string[]
 }
 
-function leerFalla(
+function readFailure(
   { error, entrada: inputRow }: Extract<ResultadoDeMuchas<BatchEntry>, { ok: false }>,
   context: Context,
 ): RowFailure {

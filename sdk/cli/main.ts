@@ -1,5 +1,5 @@
 import { VERSION } from '@guias/sdk'
-import { leerDireccion } from './address.ts'
+import { readAddress } from './address.ts'
 import { findClosestWord, parseArguments } from './arguments.ts'
 import { cancelar } from './cancelar.ts'
 import { type CliCommand, type CliCommands, EXIT_CODE, UsageError } from './command.ts'
@@ -93,7 +93,7 @@ async function runCommand(
     return EXIT_CODE.bien
   }
   const { values, positionals } = parseArguments(nombre, command, args)
-  runSettings.direccion = leerDireccion(values)
+  runSettings.direccion = readAddress(values)
   runSettings.givenOptions = Object.keys(command.opciones).filter((option) => values[option] !== undefined)
   if (command.readOnly) setOnPipeClosed(() => process.exit(EXIT_CODE.bien))
   return command.run(createContext(values, positionals, runSettings.givenOptions))

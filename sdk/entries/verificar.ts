@@ -101,7 +101,7 @@ export async function verificarPrueba({
 }: PruebaPorVerificar): Promise<PruebaVerificada> {
   const jws = parseJws(manifiesto)
   const clave = chooseKey(claves, jws.kid)
-  const bytes = archivos.map(leerBytes)
+  const bytes = archivos.map(readBytes)
   if (!(await isFirmaValid(clave, jws))) {
     throw new ErrorPrueba(
       'La firma no corresponde al manifiesto: se alteró, o las claves no son del servicio.',
@@ -231,7 +231,7 @@ async function findArchivo(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<Arr
   )
 }
 
-function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
+function readBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
   const bytes = copyBytes(archivo)
   if (bytes) return bytes
   throw new ErrorPrueba(`El archivo ${i + 1} no son bytes: pase un Uint8Array, un Buffer o un ArrayBuffer.`, 'archivo')

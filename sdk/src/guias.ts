@@ -78,7 +78,7 @@ export class Guias {
 
   constructor(opciones: OpcionesDeGuias = {}) {
     const { fetch, registro, alAvisar: onNotice = console.warn, permitirNavegador: allowsBrowser = false } = opciones
-    const llave = leerLlave(opciones.llave ?? readEnvironment('GUIAS_LLAVE'), allowsBrowser)
+    const llave = readLlave(opciones.llave ?? readEnvironment('GUIAS_LLAVE'), allowsBrowser)
     const baseUrl = opciones.baseUrl ?? (readEnvironment('GUIAS_URL') || undefined)
     const settings = resolveSettings(opciones)
     // The default address is not stored, because `conOpciones` may set another key, which must not go to that address.
@@ -91,7 +91,7 @@ export class Guias {
     }
     this.#send = createTransport({
       llave,
-      baseUrl: leerBaseUrl(baseUrl ?? defaultBaseUrl(llave)),
+      baseUrl: readBaseUrl(baseUrl ?? defaultBaseUrl(llave)),
       // `globalThis.fetch` is read at each call, so that a tool that replaces it takes effect.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
       settings,
@@ -184,7 +184,7 @@ const isTestLlave = (llave: string) => llave.startsWith('guia_test_')
  *
  * @throws ErrorGuias if the key is missing, malformed, or a live key in a page
  */
-function leerLlave(llave: unknown, allowsBrowser: boolean): string {
+function readLlave(llave: unknown, allowsBrowser: boolean): string {
   const trimmedLlave = typeof llave === 'string' ? llave.trim() : ''
   if (!trimmedLlave) throw new ErrorGuias('Falta la llave: new Guias({ llave }), o la variable de entorno GUIAS_LLAVE.')
   if (!/^[\x21-\x7e]+$/.test(trimmedLlave)) {
@@ -210,7 +210,7 @@ function defaultBaseUrl(llave: string): string {
   throw new ErrorGuias('Falta la dirección del servicio: new Guias({ baseUrl }), o la variable de entorno GUIAS_URL.')
 }
 
-function leerBaseUrl(baseUrl: unknown): string {
+function readBaseUrl(baseUrl: unknown): string {
   try {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(String(baseUrl))
     const base = (origin + pathname).replace(/\/+$/, '')

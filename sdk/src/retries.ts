@@ -70,7 +70,7 @@ const RATE_HEADERS = /;r=(\d+).*?;q=(\d+);w=(\d+)/
  * Returns the milliseconds between two requests while fewer than a quarter of the key's requests are left; 0 if more are
  * left, or if the answer does not say (`RateLimit`, `RateLimit-Policy`).
  */
-export function leerPaso(cabeceras: Headers): number {
+export function readPace(cabeceras: Headers): number {
   const ritmos = `${cabeceras.get('ratelimit')} ${cabeceras.get('ratelimit-policy')}`
   const [, remaining = 1, quota = 0, segundos = 0] = (RATE_HEADERS.exec(ritmos) ?? []).map(Number)
   return remaining < quota / 4 ? (segundos * 1000) / quota : 0

@@ -12,7 +12,7 @@ import {
 } from './errors.js'
 import { type OpcionesConClave, type Registro, type RequestSettings, resolveSettings, type Suceso } from './options.js'
 import type { Respuesta } from './request.js'
-import { canRetry, computeRetryDelay, leerPaso, sleepUnlessAborted, wasNotSent } from './retries.js'
+import { canRetry, computeRetryDelay, readPace, sleepUnlessAborted, wasNotSent } from './retries.js'
 import { type Forma, isProblema } from './shapes.js'
 import { VERSION } from './version.js'
 
@@ -68,7 +68,7 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
         redirect: enlace ? 'follow' : 'manual',
         signal,
       })
-      paso = leerPaso(respuesta.headers)
+      paso = readPace(respuesta.headers)
       const [desde, hasta] = ['deprecation', 'sunset'].map((nombre) => respuesta.headers.get(nombre))
       if (desde || hasta)
         notify(
@@ -177,7 +177,7 @@ function buildHeaders(request: PreparedRequest, { cabeceras }: RequestSettings, 
 
 function parseResponse<T>(respuesta: Response, cuerpo: string | Uint8Array, forma: Forma<T>): Respuesta<T> {
   const { status, headers: cabeceras } = respuesta
-  const datos = typeof cuerpo === 'string' ? leerJson(cuerpo) : cuerpo
+  const datos = typeof cuerpo === 'string' ? readJson(cuerpo) : cuerpo
   // A `forma` that accepts status 304 belongs to a conditional request.
   if ((respuesta.ok || status === 304) && forma(datos, status)) {
     return {
@@ -193,7 +193,7 @@ function parseResponse<T>(respuesta: Response, cuerpo: string | Uint8Array, form
   throw new ErrorRespuesta(describeResponse(respuesta, bodyStart), { status, cabeceras, texto: bodyStart })
 }
 
-function leerJson(texto: string): unknown {
+function readJson(texto: string): unknown {
   try {
     return JSON.parse(texto)
   } catch {

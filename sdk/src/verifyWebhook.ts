@@ -142,7 +142,7 @@ export async function verificarWebhook(
   opciones: OpcionesDeVerificacion = {},
 ): Promise<CuerpoDeAviso> {
   const bytes = toBodyBytes(cuerpo)
-  const claves = leerSecretos(secreto)
+  const claves = readSecretos(secreto)
   const leer = createHeaderReader(cabeceras)
   const [id, timestamp, firmaHeader] = [leer('webhook-id'), leer('webhook-timestamp'), leer('webhook-signature')]
   checkTime(timestamp, opciones)
@@ -164,7 +164,7 @@ export async function verificarWebhook(
       'firma',
     )
   }
-  return leerAviso(bytes)
+  return readAviso(bytes)
 }
 
 /**
@@ -181,7 +181,7 @@ export async function firmarWebhook(
   { id, timestamp = Math.floor(Date.now() / 1000), secreto }: OpcionesDeFirma,
 ): Promise<CabecerasDeFirma> {
   const bytes = toBodyBytes(cuerpo)
-  const claves = leerSecretos(secreto)
+  const claves = readSecretos(secreto)
   if (typeof id !== 'string' || !/^[\x21-\x7e]+$/.test(id)) {
     throw new ErrorGuias('id debe ser un texto sin espacios, como evt_7K3M9QX2A1B4_1.')
   }
@@ -217,13 +217,13 @@ function toBodyBytes(cuerpo: unknown): Uint8Array<ArrayBuffer> {
  *
  * @throws ErrorFirma if a secret is missing or malformed
  */
-function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
+function readSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
   const secretos: unknown[] = [secreto].flat()
   // An empty list counts as a missing secret.
   return (secretos.length > 0 ? secretos : ['']).map((item) => {
     const trimmed = typeof item === 'string' ? item.trim() : ''
     if (!trimmed) throw new ErrorFirma('Falta el secreto: el que dio api.webhooks.crear, whsec_….', 'secreto')
-    const clave = trimmed.startsWith('whsec_') ? leerClave(trimmed.slice(6)) : undefined
+    const clave = trimmed.startsWith('whsec_') ? readClave(trimmed.slice(6)) : undefined
     if (clave && clave.length >= 24 && clave.length <= 64) return clave
     throw new ErrorFirma(
       'El secreto no es de un webhook: debe empezar por whsec_ y estar entero, sin comillas. Si se perdió, pida otro con api.webhooks.rotarSecreto.',
@@ -232,7 +232,7 @@ function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
   })
 }
 
-function leerClave(base64: string): Uint8Array<ArrayBuffer> | undefined {
+function readClave(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return deBase64(base64)
   } catch {
@@ -309,7 +309,7 @@ function areEqual(left: string, right: string): boolean {
  *
  * @throws ErrorFirma if the signed bytes are not a notice
  */
-function leerAviso(bytes: Uint8Array<ArrayBuffer>): CuerpoDeAviso {
+function readAviso(bytes: Uint8Array<ArrayBuffer>): CuerpoDeAviso {
   let causa: unknown
   try {
     const aviso: unknown = JSON.parse(deUtf8(bytes))

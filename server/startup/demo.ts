@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { newComercioCode } from '../domain/comercios/comercio.ts'
 import type { Deps } from '../domain/deps.ts'
-import { findLlave, isLlaveActive, leerLlave, markDemoLlaves, saveLlave } from '../domain/llaves/llave.ts'
+import { findLlave, isLlaveActive, markDemoLlaves, readLlave, saveLlave } from '../domain/llaves/llave.ts'
 import { saveOperadorWithLlave } from '../domain/operadores/operador.ts'
 import { isCodeInUse, markDemoCode, saveRepartidor } from '../domain/repartidores/repartidor.ts'
 
@@ -57,7 +57,7 @@ async function leer(archivo: string): Promise<Demo | undefined> {
 
 async function areValid({ db, clock }: Deps, { llave, llave_operaciones }: Demo): Promise<boolean> {
   const rows = await Promise.all(
-    [llave, llave_operaciones].map((texto) => findLlave(db, leerLlave(texto ?? '')?.id ?? '')),
+    [llave, llave_operaciones].map((texto) => findLlave(db, readLlave(texto ?? '')?.id ?? '')),
   )
   return rows.every((row) => row !== undefined && isLlaveActive(row, clock()))
 }

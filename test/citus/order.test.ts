@@ -54,7 +54,7 @@ async function mudar(shardid: string, de: Maquina, a: Maquina): Promise<void> {
 }
 
 /** Everything that the feed gives, read to its end. */
-async function leerTodo({ api }: Comercio): Promise<string[]> {
+async function readAll({ api }: Comercio): Promise<string[]> {
   const ids: string[] = []
   for (let cursor: string | undefined; ; ) {
     const pagina = await api.eventos.listar(cursor ? { cursor } : {})
@@ -102,7 +102,7 @@ describe('the feed on several machines', () => {
     try {
       const creada = await uno.api.guias.crear(buildGuia())
       const { guia } = await ajeno.api.guias.crear(buildGuia())
-      await hasta(async () => (await leerTodo(ajeno)).join() === `evt_${guia}_1`)
+      await hasta(async () => (await readAll(ajeno)).join() === `evt_${guia}_1`)
       expect((await uno.api.eventos.listar({ cursor: antes })).datos).toEqual([])
       await lento.query('commit')
       const { datos } = await siguientes(uno, antes)

@@ -1,8 +1,8 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { leerEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
+import { readEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
 import { createGuiaForEtiqueta, downloadEtiquetas, etiquetasComercio, useEtiquetas } from '../etiquetas/etiquetas.ts'
-import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 
 const entorno = useEtiquetas()
 
@@ -25,7 +25,7 @@ describe('a label that was made before a correction', () => {
     await api().corregir(guia, { contenido: 'Un libro' })
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
     const { pdf } = await imprimir(guia)
-    expect(leerPdf(pdf).texto).toContain('Luis Ajú')
+    expect(parsePdf(pdf).texto).toContain('Luis Ajú')
     expect(await codigos(guia)).toEqual([])
   })
 
@@ -47,7 +47,7 @@ describe('a label that was made before a correction', () => {
 
   it('is out of date at once if the first correction comes while it is made', async () => {
     const guia = await createGuiaForEtiqueta()
-    const filas = await leerEtiquetas(entorno.db, 'todos', [guia])
+    const filas = await readEtiquetas(entorno.db, 'todos', [guia])
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
     await recordEtiquetas(entorno.db, filas, entorno.clock())
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])

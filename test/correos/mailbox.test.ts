@@ -5,15 +5,15 @@ import { hasta } from '../factories.ts'
 
 const entorno = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
 const probar = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(entorno))
-const leerBuzon = async () => (await fetch(`${entorno.url}/buzon`)).text()
+const readBuzon = async () => (await fetch(`${entorno.url}/buzon`)).text()
 
 describe('the local mailbox', () => {
   it('shows mails when no mail server is configured', async () => {
-    expect(await leerBuzon()).not.toContain('Correos')
+    expect(await readBuzon()).not.toContain('Correos')
     expect(await probar("o'hara+<b>@ejemplo.com")).toMatchObject({ codigo: 1 })
     expect(await probar("o'hara+b@ejemplo.com")).toMatchObject({ codigo: 0 })
-    await hasta(async () => (await leerBuzon()).includes('Para o&#39;hara+b@ejemplo.com · enviado'))
-    const pagina = await leerBuzon()
+    await hasta(async () => (await readBuzon()).includes('Para o&#39;hara+b@ejemplo.com · enviado'))
+    const pagina = await readBuzon()
     expect(pagina).toContain('<h3>Prueba de correo de Guías</h3>')
     expect(pagina.match(/<li class="tarjeta">/g)).toHaveLength(1)
   })

@@ -8,7 +8,7 @@ export const YAML = createRequire(new URL('node_modules/knip/package.json', ROOT
   parse(texto: string, opciones?: { merge: boolean }): unknown
 }
 
-export const leerArchivo = (ruta: string) => readFileSync(new URL(ruta, ROOT), 'utf8')
+export const readArchivo = (ruta: string) => readFileSync(new URL(ruta, ROOT), 'utf8')
 
 interface Servicio {
   image: string
@@ -18,7 +18,7 @@ interface Servicio {
 }
 
 /** Its services by their names, in the order in which they stand. */
-export const { services: COMPOSE_SERVICES } = YAML.parse(leerArchivo('despliegue/compose.yaml'), { merge: true }) as {
+export const { services: COMPOSE_SERVICES } = YAML.parse(readArchivo('despliegue/compose.yaml'), { merge: true }) as {
   services: Record<string, Servicio>
 }
 
@@ -29,7 +29,7 @@ export const OWN_SERVICES = Object.entries(COMPOSE_SERVICES).flatMap(([nombre, s
 
 /** How a process of the image is called unless compose says otherwise, and the environment that the image gives it. */
 export const IMAGE_DEFAULTS = (() => {
-  const ultima = leerArchivo('despliegue/Dockerfile')
+  const ultima = readArchivo('despliegue/Dockerfile')
     .split(/^FROM /m)
     .at(-1)!
   const env = Object.fromEntries(

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { COMPOSE_SERVICES, fillVariables, IMAGE_DEFAULTS, leerArchivo, OWN_SERVICES } from './compose.ts'
+import { COMPOSE_SERVICES, fillVariables, IMAGE_DEFAULTS, OWN_SERVICES, readArchivo } from './compose.ts'
 
 const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
 
 const unidades = readdirSync(new URL('despliegue/systemd', ROOT))
-const dockerfile = leerArchivo('despliegue/Dockerfile')
+const dockerfile = readArchivo('despliegue/Dockerfile')
 
 const FIJOS: Readonly<Record<string, string>> = {
   MASTER_KEYS: Buffer.alloc(32).toString('base64'),
@@ -60,17 +60,17 @@ describe('compose', () => {
 
   it('has a proxy that knows every API by its name', () => {
     const apis = OWN_SERVICES.flatMap(({ nombre }) => (nombre.startsWith('api') ? [`${nombre}:3000`] : []))
-    expect(leerArchivo('despliegue/Caddyfile')).toContain(`reverse_proxy ${apis.join(' ')} {`)
+    expect(readArchivo('despliegue/Caddyfile')).toContain(`reverse_proxy ${apis.join(' ')} {`)
   })
 
   it('sets nothing that nobody reads', () => {
-    const libro = [...leerArchivo('docs/operacion/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(
+    const libro = [...readArchivo('docs/operacion/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(
       ([, nombre]) => nombre,
     )
     const puestas = [
       ...OWN_SERVICES.flatMap(({ environment }) => Object.keys(environment!)),
       ...unidades.flatMap((una) =>
-        [...leerArchivo(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
+        [...readArchivo(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
       ),
       ...[...dockerfile.matchAll(/\b([A-Z_]+)=\S/g)].map(([, nombre]) => nombre),
     ]
@@ -83,8 +83,8 @@ describe('compose', () => {
   })
 
   it('shows every value that has to be given', () => {
-    const pedidos = [...leerArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, nombre]) => nombre!)
-    const dados = [...leerArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, nombre]) => nombre!)
+    const pedidos = [...readArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, nombre]) => nombre!)
+    const dados = [...readArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, nombre]) => nombre!)
     expect([...new Set(pedidos)].sort()).toEqual(dados.sort())
   })
 })
@@ -92,18 +92,18 @@ describe('compose', () => {
 describe('the command of a service or unit', () => {
   const ordenes = [
     ...OWN_SERVICES.map(({ command }) => (command ?? IMAGE_DEFAULTS.order).join(' ')),
-    ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(leerArchivo(`despliegue/systemd/${una}`))![1]!),
+    ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(readArchivo(`despliegue/systemd/${una}`))![1]!),
   ].map((orden: string) => orden.replace(/^node /, '').replace('/srv/guias/actual/', ''))
 
   it('is what `npm start` and `npm run worker` start', () => {
-    const { start, worker } = JSON.parse(leerArchivo('package.json')).scripts
+    const { start, worker } = JSON.parse(readArchivo('package.json')).scripts
     const conocidas = [start, worker].map((orden: string) => orden.replace(/^node /, ''))
     for (const orden of ordenes) expect(conocidas).toContain(orden)
     for (const orden of ordenes) expect(existsSync(new URL(orden.split(' ').at(-1)!, ROOT))).toBe(true)
   })
 
   it('has in its image what production takes (docs/operacion/installing.md)', () => {
-    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(leerArchivo('docs/operacion/installing.md')) ?? []
+    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(readArchivo('docs/operacion/installing.md')) ?? []
     const ultima = dockerfile.split(/^FROM /m).at(-1)!
     const copiadas = [...ultima.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, que]) => que!)
     // The lock file and npm's settings are for installing, which is done before.
@@ -114,13 +114,13 @@ describe('the command of a service or unit', () => {
   })
 
   it('runs on the Node of the project', () => {
-    const { node } = JSON.parse(leerArchivo('package.json')).dependencies
+    const { node } = JSON.parse(readArchivo('package.json')).dependencies
     for (const [, version] of dockerfile.matchAll(/^FROM node:(\S+?)-/gm)) expect(version).toBe(node)
   })
 })
 
 it.each(unidades)('%s starts again for as long as the database is away', (una) => {
-  const [, unit = '', service = ''] = leerArchivo(`despliegue/systemd/${una}`).split(/^\[\w+\]$/m)
+  const [, unit = '', service = ''] = readArchivo(`despliegue/systemd/${una}`).split(/^\[\w+\]$/m)
   expect(unit).toContain('\nStartLimitIntervalSec=0\n')
   expect(service).toContain('\nRestart=always\n')
 })
@@ -134,7 +134,7 @@ it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', asyn
     ...deRespaldos.map((una) => ({ candidate: una, de: 'respaldos' })),
   ]
   for (const { candidate: una, de } of todas) {
-    const texto = leerArchivo(`despliegue/${de}/${una}`)
+    const texto = readArchivo(`despliegue/${de}/${una}`)
     // What they start isn't installed there.
     const conProgramas = texto.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT))
     await writeFile(join(carpeta, una), conProgramas.replaceAll(/\/usr\/bin\/(pgbackrest|restic)/g, '/bin/true'))

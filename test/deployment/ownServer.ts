@@ -7,7 +7,7 @@ import pg from 'pg'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { hasta } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
-import { leerArchivo } from './compose.ts'
+import { readArchivo } from './compose.ts'
 
 const DE_DEBIAN = '/usr/lib/postgresql'
 const VERSION = existsSync(DE_DEBIAN) ? readdirSync(DE_DEBIAN).sort((a, b) => Number(b) - Number(a))[0] : undefined
@@ -21,7 +21,7 @@ export const findMissingTools = (): string | undefined =>
 /** The only command of the operators' manual that begins like that, without `sudo -u …`. */
 export function readManualCommand(comienzo: string): string[] {
   const commandMatches = [
-    ...leerArchivo('docs/operacion/backing-up.md').matchAll(
+    ...readArchivo('docs/operacion/backing-up.md').matchAll(
       /^ *sudo (?:--preserve-env=\S+ )?-u (?:postgres|guias) (.+)$/gm,
     ),
   ]
@@ -37,7 +37,7 @@ export function readManualCommand(comienzo: string): string[] {
 /** The command that a unit of `despliegue/respaldos/` starts. */
 export const readUnitCommand = (unidad: string, instance = ''): string[] =>
   /^ExecStart=(.+)$/m
-    .exec(leerArchivo(`despliegue/respaldos/${unidad}`))![1]!
+    .exec(readArchivo(`despliegue/respaldos/${unidad}`))![1]!
     .replace('%i', instance)
     .split(' ')
 
@@ -83,9 +83,9 @@ export class DebianPostgres {
     for (const subfolder of ['', 'conf.d', ...Object.values(subfoldersByVariable)])
       this.#createOwned(join(folder, subfolder), mkdirSync)
     this.#createOwned(join(folder, 'pgbackrest.conf'), (ruta) =>
-      writeFileSync(ruta, leerArchivo('despliegue/respaldos/pgbackrest.conf')),
+      writeFileSync(ruta, readArchivo('despliegue/respaldos/pgbackrest.conf')),
     )
-    const secretos = leerArchivo('despliegue/respaldos/secretos.ejemplo.conf')
+    const secretos = readArchivo('despliegue/respaldos/secretos.ejemplo.conf')
     this.#createOwned(join(folder, 'conf.d', 'secretos.conf'), (ruta) =>
       writeFileSync(ruta, secretos.replace(/^repo1-cipher-pass=$/m, '$&una clave larga de prueba')),
     )
@@ -111,7 +111,7 @@ export class DebianPostgres {
       '-E',
       'UTF8',
     )
-    await appendFile(join(datos, 'postgresql.conf'), leerArchivo('despliegue/respaldos/postgresql.conf'))
+    await appendFile(join(datos, 'postgresql.conf'), readArchivo('despliegue/respaldos/postgresql.conf'))
     await server.start()
     await server.query('create role guias login createrole')
     await server.query('create database guias owner guias')

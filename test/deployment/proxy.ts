@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { CHILD_ENVIRONMENT } from '../childEnvironment.ts'
 import { hasta } from '../factories.ts'
 import type { Paso } from '../resilience/steps.ts'
-import { leerArchivo } from './compose.ts'
+import { readArchivo } from './compose.ts'
 
 /** Whether there is a Caddy to stand before the service. */
 export const HAS_CADDY = spawnSync('caddy', ['version']).error === undefined
@@ -35,7 +35,7 @@ export async function startProxy(
   const folder = await mkdtemp(join(tmpdir(), 'guias-proxy-'))
   steps.push(() => rm(folder, { recursive: true, force: true }))
   const archivo = join(folder, 'Caddyfile')
-  await writeFile(archivo, renderLocalOptions(folder) + toLocal(leerArchivo('despliegue/Caddyfile')))
+  await writeFile(archivo, renderLocalOptions(folder) + toLocal(readArchivo('despliegue/Caddyfile')))
   const child = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
     env: {
       PATH: process.env.PATH,

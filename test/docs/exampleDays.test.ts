@@ -14,7 +14,7 @@ import {
   parametersOf,
   resolveRef,
 } from '../../scripts/documentation/contract.ts'
-import { leerBundle } from '../../scripts/generate/places.ts'
+import { readBundle } from '../../scripts/generate/places.ts'
 import { toServed } from '../../scripts/generate/publish.ts'
 import { toolsOf } from '../../scripts/generate/tools.ts'
 import { listGenerated } from '../../server/pages/assets.ts'
@@ -192,7 +192,7 @@ it('sends a served document again once the day has changed, and not before', asy
 })
 
 it('generates the same bytes on any day', async () => {
-  const contrato = await leerBundle('comercios')
+  const contrato = await readBundle('comercios')
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2031-05-17T04:30:00Z') })
   try {
     expect(JSON.stringify(toServed(contrato), null, 2)).toBe(deDisco('openapi.json'))

@@ -1,5 +1,5 @@
 import { openDb } from '../../server/data/db.ts'
-import { leerCorreo } from '../../server/domain/correos/correo.ts'
+import { readCorreo } from '../../server/domain/correos/correo.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, type TestEnvironment } from '../environment.ts'
 import { createTestApp, type TestApp } from './totp.ts'
@@ -24,7 +24,7 @@ export async function findPendingCorreo(
       [tipo],
     )
     for (const row of rows) {
-      const opened = leerCorreo(secretos, row)
+      const opened = readCorreo(secretos, row)
       // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
       if (opened?.para === address) return opened.datos as any
     }

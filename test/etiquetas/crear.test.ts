@@ -2,7 +2,7 @@ import { ErrorGuias, ErrorNoEncontrado, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { buildGuia, RECOGIDA } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
-import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import { createGuiaForEtiqueta, downloadEtiquetas, etiquetasComercio, guia, useEtiquetas } from './etiquetas.ts'
 import { readBarcode, readDrawnWidths } from './readers.ts'
 
@@ -20,7 +20,7 @@ describe('POST /api/v1/etiquetas', () => {
     expect(url.length).toBeLessThan(2_048)
     const { status, cabeceras, pdf } = await downloadEtiquetas(url)
     expect([status, cabeceras.get('content-disposition')]).toEqual([200, 'inline; filename="etiquetas-100.pdf"'])
-    const { pageCount, contents } = leerPdf(pdf)
+    const { pageCount, contents } = parsePdf(pdf)
     expect(pageCount).toBe(100)
     expect(contents.map((contenido) => readBarcode(readDrawnWidths(contenido)))).toEqual(codigos)
   })
@@ -30,7 +30,7 @@ describe('POST /api/v1/etiquetas', () => {
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
     const { guias, url } = await etiquetasComercio.api.guias.etiquetas([otra, tecleada])
     expect(guias).toEqual([otra, guia])
-    expect(leerPdf((await downloadEtiquetas(url)).pdf).pageCount).toBe(2)
+    expect(parsePdf((await downloadEtiquetas(url)).pdf).pageCount).toBe(2)
   })
 
   it('names each position that can’t be, and does nothing by halves', async () => {

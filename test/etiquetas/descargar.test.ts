@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createSignedLinks } from '../../server/domain/archivos/links.ts'
-import { leerEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
+import { readEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
 import { type Comercio, MASTER_KEY } from '../environment.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
-import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import {
   createGuiaForEtiqueta,
   downloadEtiquetas,
@@ -55,7 +55,7 @@ describe('GET /etiquetas/{guias}', () => {
     const { url: normal } = await guias.etiquetas([guia])
     const { url: dicho } = await guias.etiquetas([guia], { formato: '10x15' })
     const medidas = []
-    for (const una of [url, normal, dicho]) medidas.push(leerPdf((await downloadEtiquetas(una)).pdf).measurement)
+    for (const una of [url, normal, dicho]) medidas.push(parsePdf((await downloadEtiquetas(una)).pdf).measurement)
     expect(medidas).toEqual([[612, 792], medidas[1], medidas[1]])
     expect(medidas[1]![0]).toBeCloseTo(283.46, 1)
     const etiquetas = await Promise.all([url, normal].map((una) => fetch(una, { method: 'HEAD' })))
@@ -99,7 +99,7 @@ describe('GET /etiquetas/{guias}', () => {
   it('shows the pickup’s address, who is asked for there, and its indications', async () => {
     const deQuien = { contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40' }
     const suya = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
-    const { texto } = leerPdf((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(suya)).url)).pdf)
+    const { texto } = parsePdf((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(suya)).url)).pdf)
     for (const dicho of ['Luis Batz', 'Tel. 5555 1234', '12 avenida 3-40', 'Portón azul'])
       expect(texto).toContain(dicho)
   })
@@ -154,7 +154,7 @@ describe('GET /etiquetas/{guias}', () => {
   it('writes a guide once for those who opened it together, and again after a correction', async () => {
     const { api } = etiquetasComercio
     const codigo = await createGuiaForEtiqueta()
-    const leer = () => leerEtiquetas(entorno.db, 'todos', [codigo])
+    const leer = () => readEtiquetas(entorno.db, 'todos', [codigo])
     const version = async () =>
       (await entorno.db.pool.query('select xmin::text as xmin from guia where guia = $1', [codigo])).rows[0].xmin
     const leidas = await leer()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Resolution } from '../../server/platform/zpl/zpl.ts'
 import type { Comercio } from '../environment.ts'
-import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import { createGuiaForEtiqueta, etiquetasComercio, guia, useEtiquetas } from './etiquetas.ts'
 import { print, scan, textsOf } from './printer.ts'
 import { readBarcode, readDrawnWidths } from './readers.ts'
@@ -34,7 +34,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       vary: 'Accept',
       ratelimit: expect.stringContaining('"documentos"'),
     })
-    const { texto, contents } = leerPdf(bytes)
+    const { texto, contents } = parsePdf(bytes)
     expect([texto.includes('María José Ajú'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([true, codigo])
     const { url } = await etiquetasComercio.api.guias.etiqueta(codigo)
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true)
@@ -158,7 +158,7 @@ describe('POST /api/v1/etiquetas', () => {
       'attachment; filename="etiquetas-3.pdf"',
       'Accept',
     ])
-    expect(leerPdf(pdf.bytes).measurement).toEqual([612, 792])
+    expect(parsePdf(pdf.bytes).measurement).toEqual([612, 792])
     const zpl = await create({ guias, ppp: 300 }, 'application/zpl')
     expect([zpl.status, zpl.type]).toEqual([200, 'application/zpl'])
     const read = await Promise.all((await print(zpl.bytes, 300)).map(scan))

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { RECOGIDA } from '../factories.ts'
 import { catchProblema } from '../problema.ts'
-import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import {
   createGuiaForEtiqueta,
   downloadEtiquetas,
@@ -42,7 +42,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'cross-origin-resource-policy': 'cross-origin',
       'referrer-policy': 'no-referrer',
     })
-    const { pageCount, texto, measurement: medida, contents } = leerPdf(pdf)
+    const { pageCount, texto, measurement: medida, contents } = parsePdf(pdf)
     expect(pageCount).toBe(1)
     expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
     for (const dicho of [
@@ -82,13 +82,13 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     }
     await entorno.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
     const cambiada = await downloadEtiquetas(url, { headers: { 'If-None-Match': ETag } })
-    expect([cambiada.status, leerPdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
+    expect([cambiada.status, parsePdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
   })
 
   it('shows the corrected indications of the pickup', async () => {
     const codigo = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, indicaciones: 'Portón azul' } })
     const { api } = etiquetasComercio
-    const leer = async () => leerPdf((await downloadEtiquetas((await api.guias.etiqueta(codigo)).url)).pdf).texto
+    const leer = async () => parsePdf((await downloadEtiquetas((await api.guias.etiqueta(codigo)).url)).pdf).texto
     expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón azul')
     await api.guias.corregir(codigo, { recogida: { indicaciones: 'Portón rojo' } })
     expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón rojo')
@@ -103,7 +103,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       { destinatario: 'W'.repeat(120), direccion: `${'Calle larga '.repeat(20)}fin`, external_ref: 'R'.repeat(128) },
       real,
     )
-    const { texto, contents, pageCount } = leerPdf(
+    const { texto, contents, pageCount } = parsePdf(
       (await downloadEtiquetas((await real.api.guias.etiqueta(codigo)).url)).pdf,
     )
     expect([pageCount, texto.includes('PRUEBA'), readBarcode(readDrawnWidths(contents[0]!))]).toEqual([

@@ -10,14 +10,14 @@ import { createDocument } from '../../server/platform/pdf/document.ts'
 import { createTypography } from '../../server/platform/pdf/text.ts'
 import { buildLogoSvg, writeLogoFile } from '../brand/logos.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
-import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './data.ts'
 import { findBars, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr, readQr } from './readers.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 test('a label of 10 × 15 cm with everything that a courier needs', async () => {
-  const { texto, measurement: medida, pageCount } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
+  const { texto, measurement: medida, pageCount } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
   expect(pageCount).toBe(1)
   expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
   for (const dicho of [
@@ -60,16 +60,16 @@ test('names and addresses in other scripts are in Latin letters, with a mark and
     const etiqueta = datos({
       destinatario: { ...base, nombre, direccion: nombre, indicaciones: nombre, municipio: nombre },
     })
-    const { texto } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [etiqueta, datos()]))
+    const { texto } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [etiqueta, datos()]))
     expect(texto.split(escrito)).toHaveLength(5)
     expect(texto.split('* Transcrito de otro alfabeto')).toHaveLength(2)
     expect(texto).not.toMatch(/□|[^\p{Script=Latin}\p{Script=Common}]/u)
   }
-  expect(leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).texto).not.toContain('Transcrito')
+  expect(parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).texto).not.toContain('Transcrito')
 })
 
 test('the bars that are drawn read as the code, with their quiet zones on the page', async () => {
-  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })])).contents
+  const [contenido] = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })])).contents
   const anchos = measureWidths(contenido!)
   const dibujadas = findBars(contenido!)
   expect(readBarcode(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
@@ -96,7 +96,7 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
     measurement: medida,
     contents,
     texto,
-  } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas, 'carta'))
+  } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas, 'carta'))
   expect([pageCount, medida]).toEqual([2, [8.5 * 72, 11 * 72]])
   const hojas = contents.map(etiquetasDeHoja)
   expect(hojas.map((hoja) => hoja.map(({ guia }) => guia))).toEqual([guias.slice(0, 4), guias.slice(4)])
@@ -115,7 +115,7 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
 
 test('the QR that is drawn reads as the tracking address', async () => {
   const url = 'https://guias.example.gt/rastreo/7K3M9QX2A1B4'
-  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).contents
+  const [contenido] = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).contents
   expect(readQr(readDrawnQr(contenido!))).toBe(url)
 })
 
@@ -145,7 +145,7 @@ test('every code reads back', () => {
 })
 
 test('test labels say PRUEBA across and at the top', async () => {
-  const { texto } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })]))
+  const { texto } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })]))
   expect(texto.match(/PRUEBA/g)).toHaveLength(2)
 })
 
@@ -162,7 +162,7 @@ test(
     const pdf = await renderEtiquetas(BRAND_WITHOUT_LOGO, cien)
     expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
     expect(pdf.length).toBeLessThan(1e6)
-    expect(leerPdf(pdf).pageCount).toBe(100)
+    expect(parsePdf(pdf).pageCount).toBe(100)
     expect(sha256(await renderEtiquetas(BRAND_WITHOUT_LOGO, cien))).toBe(sha256(pdf))
     const costo = async (cuantas: number) => {
       const veces: number[] = []
@@ -185,7 +185,7 @@ test('the telephone of a pickup is whole, however long its contact and its addre
     contacto: 'María Guadalupe '.repeat(7),
     direccion: 'Kilómetro 22.5, '.repeat(18),
   }
-  const { texto } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
+  const { texto } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
   expect(texto.replaceAll(/\s/g, '')).toContain('Tel.55551234')
 })
 
@@ -194,7 +194,7 @@ const LARGAS = 'Entrar por la garita de la 13 calle, preguntar por bodega y espe
 test('long indications of a pickup are cut, and the destination keeps its texts', async () => {
   const con = async (cambios: Partial<EtiquetaData['recogida']>) => {
     const recogida = { ...datos().recogida, ...cambios }
-    const { texto, chunks: trozos } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
+    const { texto, chunks: trozos } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
     return { texto, destino: trozos.find((uno) => uno.texto === 'ENTREGAR A')!.y }
   }
   const [sin, largas] = [await con({ indicaciones: null }), await con({ indicaciones: LARGAS })]
@@ -219,7 +219,7 @@ const dentro = (numRuns: number) =>
     fc.asyncProperty(
       fc.array(fc.oneof(anyLabel(latinText), anyLabel(oddText)), { minLength: 1, maxLength: 2 }),
       async (etiquetas) => {
-        const { pageCount, chunks: trozos } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
+        const { pageCount, chunks: trozos } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
         expect(pageCount).toBe(etiquetas.length)
         for (const { texto, x, y } of trozos) {
           if (texto === 'PRUEBA') continue
@@ -261,8 +261,8 @@ test('the logo stands on each label and in the document once; one that is no wor
   ])
   const con = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } })
   const [uno, diez] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(ancho), Array(n).fill(datos()))))
-  expect(leerPdf(uno!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
+  expect(parsePdf(uno!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   expect(uno!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
   expect(diez!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
-  expect(leerPdf(await renderEtiquetas(con(alto), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
+  expect(parsePdf(await renderEtiquetas(con(alto), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
 })

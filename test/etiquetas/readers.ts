@@ -80,11 +80,11 @@ export function readQr({ side: n, modules }: QrMatrix): string {
     for (const [blockIndex, largo] of blockSizes.entries())
       if (i < largo) datos[blockIndex]!.push(codewords[siguiente++]!)
   }
-  return leerBytes(datos.flat())
+  return readBytes(datos.flat())
 }
 
 /** Segments of digits, alphanumerics and bytes, until the terminator. */
-function leerBytes(datos: number[]): string {
+function readBytes(datos: number[]): string {
   const bits = datos.map((codeword) => codeword.toString(2).padStart(8, '0')).join('')
   let en = 0
   const tomar = (bitCount: number) => {

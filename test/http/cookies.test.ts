@@ -13,7 +13,7 @@ describe.each([
   const sent = (header: string) => header.split(';', 1)[0]!
   /** What each kind of cookie writes, and how it is read again. */
   const kinds: readonly [header: string, text: string, read: (cookie: string) => string | undefined][] = [
-    [browser.setSesion(TOKEN, 60), TOKEN, (cookie) => browser.leerSesion({ headers: { cookie } })],
+    [browser.setSesion(TOKEN, 60), TOKEN, (cookie) => browser.readSesion({ headers: { cookie } })],
     [browser.setDevice(TEXT), TEXT, browser.readDevice],
     [browser.setPersonaSesion(TOKEN, 60), TOKEN, (cookie) => browser.readPersonaSesion({ headers: { cookie } })],
     [browser.setSignIn(TOKEN, 60), TOKEN, browser.readSignIn],

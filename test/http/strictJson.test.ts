@@ -21,7 +21,7 @@ const anidar = (niveles: number) => '['.repeat(niveles) + ']'.repeat(niveles)
 const conClaves = (cuantas: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: cuantas }, (_, k) => [`c${k}`, k])))
 
-describe('leerJson accepts', () => {
+describe('readJson accepts', () => {
   it.each([
     ['scalars', '[true,false,null,0,-1,"",{},[]]'],
     ['a scalar as the root', ' "hola" '],
@@ -57,7 +57,7 @@ type Rechazo = [string, string | Uint8Array, string, number, number, string]
 const bytes = (...partes: (string | number)[]) =>
   Buffer.concat(partes.map((p) => (typeof p === 'string' ? Buffer.from(p) : Buffer.from([p]))))
 
-describe('leerJson refuses', () => {
+describe('readJson refuses', () => {
   it.each<Rechazo>([
     ['nothing', '', 'está vacío', 1, 1, ''],
     ['white space alone', ' \n\t', 'está vacío', 2, 2, ''],
@@ -144,7 +144,7 @@ describe('leerJson refuses', () => {
   })
 })
 
-describe('leerJson against JSON.parse', () => {
+describe('readJson against JSON.parse', () => {
   /** Our limits, told apart from the scanner: by the value, and by counting the keys in the text. */
   function cumple(valor: unknown, niveles = JSON_LIMITS.depth): boolean {
     if (typeof valor === 'string') return valor.isWellFormed() && !valor.includes('\0')
@@ -294,7 +294,7 @@ describe('leerJson against JSON.parse', () => {
   })
 })
 
-describe('leerJson stays linear on hostile bodies of 2 MB', () => {
+describe('readJson stays linear on hostile bodies of 2 MB', () => {
   const MB2 = 2_000_000
   const llenar = (parte: string) => `[${parte.repeat(MB2 / parte.length)}1]`
   const parecidas = Object.fromEntries(Array.from({ length: 64 }, (_, k) => ['x'.repeat(125) + String(100 + k), 1]))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leerLlave, newLlave } from '../../server/domain/llaves/llave.ts'
+import { newLlave, readLlave } from '../../server/domain/llaves/llave.ts'
 import { HORA } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
@@ -12,10 +12,10 @@ describe('the format of a key', () => {
   it('carries kind, id, 256-bit secret and a checksum that finds any wrong character', () => {
     const { llave, id } = newLlave('live')
     expect(llave).toMatch(/^guia_live_[0-9A-Z]{70}$/)
-    expect(leerLlave(llave)).toMatchObject({ tipo: 'live', id })
+    expect(readLlave(llave)).toMatchObject({ tipo: 'live', id })
     for (let i = 0; i < llave.length; i++) {
       const alterada = llave.slice(0, i) + (llave[i] === '0' ? '1' : '0') + llave.slice(i + 1)
-      expect(leerLlave(alterada)).toBeUndefined()
+      expect(readLlave(alterada)).toBeUndefined()
     }
   })
 })

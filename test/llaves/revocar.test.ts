@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leerLlave } from '../../server/domain/llaves/llave.ts'
+import { readLlave } from '../../server/domain/llaves/llave.ts'
 import { HORA } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
@@ -28,7 +28,7 @@ describe('POST /operaciones/v1/llaves/{llave}/revocar', () => {
     expect([status, cuerpo.operador, cuerpo.revocado_en]).toEqual([200, operador, expect.any(String)])
     await hasta(async () => (await buscar(llave.llave)) === 401)
 
-    const ultima = `llave_${leerLlave(entorno.llaveDeOperacion)!.id}`
+    const ultima = `llave_${readLlave(entorno.llaveDeOperacion)!.id}`
     // What was revoked is not another; nor is what may do all but that.
     await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })
     const negada = await entorno.operar('POST', `/llaves/${ultima}/revocar`)

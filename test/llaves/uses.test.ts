@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAuthenticators } from '../../server/domain/llaves/authenticators.ts'
-import { findLlave, leerLlave } from '../../server/domain/llaves/llave.ts'
+import { findLlave, readLlave } from '../../server/domain/llaves/llave.ts'
 import { LlaveUses } from '../../server/domain/llaves/uses.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
@@ -14,7 +14,7 @@ const entorno = useEnvironment()
 const { list: listar } = administrar(entorno)
 
 const log = createLog('silent')
-const filaDe = async (llave: string) => (await findLlave(entorno.db, leerLlave(llave)!.id))!
+const filaDe = async (llave: string) => (await findLlave(entorno.db, readLlave(llave)!.id))!
 
 /** The entorno's database, and which statements it was asked. */
 function contando() {
@@ -91,7 +91,7 @@ describe('a key that ends within a week', () => {
       const vence_en = new Date(entorno.clock().getTime() + dias * DIA)
       const llave = await entorno.createLlave(comercio, { vence_en })
       const { cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
-      const lineas = entorno.log.filter((l) => l.includes('key ends soon') && l.includes(leerLlave(llave)!.id))
+      const lineas = entorno.log.filter((l) => l.includes('key ends soon') && l.includes(readLlave(llave)!.id))
       expect(cuerpo.vence_en).toBe(vence_en.toISOString())
       return [cuerpo.advertencias.map((a: { codigo: string }) => a.codigo), lineas.length]
     }

@@ -5,7 +5,7 @@ import { readLinkedPlace } from '../../server/platform/maps/plusCodes.ts'
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
 type LinkCase = [enlace: string, expected: string | RegExp]
 
-export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
+export function readLink(enlace: string, hosts?: readonly string[]): string {
   const linkedPlace = readLinkedPlace(enlace, hosts)
   if (linkedPlace.tipo === 'coordenadas') return `${linkedPlace.coordenadas.lat},${linkedPlace.coordenadas.lng}`
   return linkedPlace.tipo === 'corto' ? 'corto' : 'sin'
@@ -15,9 +15,9 @@ export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
 export function testLinkTable(titulo: string, cases: LinkCase[]) {
   describe(titulo, () => {
     it.each(cases)('%s', (enlace, expected) => {
-      if (typeof expected === 'string') return expect(leerEnlace(enlace)).toBe(expected)
-      expect(() => leerEnlace(enlace)).toThrow(MapLinkError)
-      expect(() => leerEnlace(enlace)).toThrow(expected)
+      if (typeof expected === 'string') return expect(readLink(enlace)).toBe(expected)
+      expect(() => readLink(enlace)).toThrow(MapLinkError)
+      expect(() => readLink(enlace)).toThrow(expected)
     })
   })
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { linkWithin, MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
 import { measureGrowth } from '../cost.ts'
-import { G, leerEnlace, P, testLinkTable } from './linkTable.ts'
+import { G, P, readLink, testLinkTable } from './linkTable.ts'
 
 const NO_ES_MAPA = /no es un mapa admitido/
 const RUTA = /ruta del enlace no es la de un mapa/
@@ -199,29 +199,29 @@ describe('un enlace dentro de un texto', () => {
 describe('configuración y límites', () => {
   it('admite solo los hosts configurados', () => {
     const hosts = ['mapas.example', 'maps.google.*', 'otro.example/mapa']
-    expect(leerEnlace(`https://mapas.example/?q=${P}`, hosts)).toBe(P)
-    expect(leerEnlace(`https://otro.example/mapa/x?q=${P}`, hosts)).toBe(P)
-    expect(leerEnlace(`https://maps.google.com.gt/?q=${P}`, hosts)).toBe(P)
-    expect(() => leerEnlace(`https://otro.example/?q=${P}`, hosts)).toThrow(RUTA)
-    expect(() => leerEnlace(`https://waze.com/ul?ll=${P}`, hosts)).toThrow(NO_ES_MAPA)
-    expect(() => leerEnlace(`https://waze.com/ul?ll=${P}`, [])).toThrow(NO_ES_MAPA)
+    expect(readLink(`https://mapas.example/?q=${P}`, hosts)).toBe(P)
+    expect(readLink(`https://otro.example/mapa/x?q=${P}`, hosts)).toBe(P)
+    expect(readLink(`https://maps.google.com.gt/?q=${P}`, hosts)).toBe(P)
+    expect(() => readLink(`https://otro.example/?q=${P}`, hosts)).toThrow(RUTA)
+    expect(() => readLink(`https://waze.com/ul?ll=${P}`, hosts)).toThrow(NO_ES_MAPA)
+    expect(() => readLink(`https://waze.com/ul?ll=${P}`, [])).toThrow(NO_ES_MAPA)
   })
 
   it('admite 2,048 caracteres y rechaza 2,049', () => {
     const justo = `${G}?q=${P}&x=`.padEnd(2048, 'a')
-    expect(leerEnlace(justo)).toBe(P)
-    expect(() => leerEnlace(`${justo}a`)).toThrow(/pasa de 2,048 caracteres/)
+    expect(readLink(justo)).toBe(P)
+    expect(() => readLink(`${justo}a`)).toThrow(/pasa de 2,048 caracteres/)
   })
 
   it('no repite en el mensaje un dominio desmedido', () => {
-    expect(() => leerEnlace(`https://${'a'.repeat(2000)}.com/`)).toThrow(/^.{0,200}$/)
+    expect(() => readLink(`https://${'a'.repeat(2000)}.com/`)).toThrow(/^.{0,200}$/)
   })
 })
 
 // --- Properties ---
 
 /** Reads it and checks that the answer is sound, or else that the refusal is an MapLinkError with a whole sentence. */
-function leerSano(texto: string): void {
+function readSafely(texto: string): void {
   try {
     const leido = readMapLink(texto)
     if (leido.tipo !== 'coordenadas') {
@@ -278,10 +278,10 @@ const trozo = fc.oneof(
 
 describe('propiedades', () => {
   it('solo lanza MapLinkError y solo da puntos reales, con cualquier texto', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 2100 }), leerSano), { numRuns: 2000 })
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 2100 }), readSafely), { numRuns: 2000 })
     const prefijo = fc.constantFrom(`${G}/`, `${G}?q=`, `${G}/place/`, `${G}/dir/`, 'https://waze.com/ul/h', 'geo:')
     fc.assert(
-      fc.property(prefijo, fc.array(trozo), (inicio, trozos) => leerSano(inicio + trozos.join(''))),
+      fc.property(prefijo, fc.array(trozo), (inicio, trozos) => readSafely(inicio + trozos.join(''))),
       { numRuns: 3000 },
     )
   })
@@ -295,7 +295,7 @@ describe('propiedades', () => {
           const i = en % (texto.length + 1)
           texto = texto.slice(0, i) + pone + texto.slice(i + quita)
         }
-        leerSano(texto)
+        readSafely(texto)
       }),
       { numRuns: 5000 },
     )
@@ -306,8 +306,8 @@ describe('propiedades', () => {
     fc.assert(
       fc.property(etiqueta, fc.constantFrom('google.com', 'maps.google.com', 'waze.com'), (basura, host) => {
         fc.pre(!['www.', 'maps.', 'ul.'].includes(basura))
-        expect(() => leerEnlace(`https://${basura}${host}/maps?q=${P}`)).toThrow(NO_ES_MAPA)
-        expect(() => leerEnlace(`https://${host}.${basura}.example/maps?q=${P}`)).toThrow(NO_ES_MAPA)
+        expect(() => readLink(`https://${basura}${host}/maps?q=${P}`)).toThrow(NO_ES_MAPA)
+        expect(() => readLink(`https://${host}.${basura}.example/maps?q=${P}`)).toThrow(NO_ES_MAPA)
       }),
     )
   })
@@ -317,7 +317,7 @@ describe('propiedades', () => {
     fc.assert(
       fc.property(grado(90), grado(180), (x, y) => {
         const [lat, lng] = [x.toFixed(7), y.toFixed(7)]
-        const esperado = leerEnlace(`${G}?q=${lat},${lng}`)
+        const esperado = readLink(`${G}?q=${lat},${lng}`)
         expect(esperado).toBe(x === 0 && y === 0 ? 'sin' : `${x},${y}`)
         for (const enlace of [
           `${G}/place/x/data=!3d${lat}!4d${lng}`,
@@ -329,7 +329,7 @@ describe('propiedades', () => {
           `https://www.openstreetmap.org/#map=17/${lat}/${lng}`,
           `geo:${lat},${lng}`,
         ]) {
-          expect(leerEnlace(enlace)).toBe(esperado)
+          expect(readLink(enlace)).toBe(esperado)
         }
       }),
     )
@@ -369,7 +369,7 @@ describe('propiedades', () => {
       for (const relleno of rellenos.split(' ')) {
         for (const final of ['', '\u0001']) {
           const texto = (tamano: number) => inicio.padEnd(tamano - final.length, relleno) + final
-          leerSano(texto(2048))
+          readSafely(texto(2048))
           const veces = measureGrowth(2048, (tamano) => intentar(texto(tamano)))
           expect(veces, `${texto(99)}…`).toBeLessThan(20)
         }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leerBundle } from '../../scripts/generate/places.ts'
+import { readBundle } from '../../scripts/generate/places.ts'
 import { resultOf } from '../../server/pages/mcp/assistant.ts'
 import { shareEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
@@ -21,7 +21,7 @@ interface Esquema {
   allOf?: Esquema[]
 }
 
-const { components } = (await leerBundle('comercios')) as unknown as {
+const { components } = (await readBundle('comercios')) as unknown as {
   components: { schemas: Record<string, Esquema> }
 }
 const resolver = (dado: Esquema): Esquema =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type JsonObject, operacionesOf } from '../../scripts/documentation/contract.ts'
-import { leerBundle } from '../../scripts/generate/places.ts'
+import { readBundle } from '../../scripts/generate/places.ts'
 import { toolsOf } from '../../scripts/generate/tools.ts'
 import { partsOf, type Tool } from '../../server/pages/mcp/tool.ts'
 import { shareEnvironment } from '../environment.ts'
@@ -9,7 +9,7 @@ import { useAssistants } from './assistant.ts'
 
 const entorno = shareEnvironment()
 const nuevoAsistente = useAssistants(entorno)
-const contrato = await leerBundle('comercios')
+const contrato = await readBundle('comercios')
 const herramientas = toolsOf(contrato)
 const una = (nombre: string) => herramientas.find((tool) => tool.nombre === nombre)!
 

@@ -88,7 +88,7 @@ describe('webhooks', () => {
   const NUMERO = '106540352242922'
   const EN = new Date('2026-11-20T18:30:05Z')
   const leer = (cuerpo: unknown) => readInboundItems(JSON.parse(JSON.stringify(cuerpo)), NUMERO)
-  const leerUno = (crudo: object) => leer(aviso({ messages: [crudo] }))
+  const readOne = (crudo: object) => leer(aviso({ messages: [crudo] }))
   const comun = { telefono: TELEFONO, inReplyTo: null, en: EN }
 
   test.each([
@@ -133,7 +133,7 @@ describe('webhooks', () => {
 
   test('a location, in answer to ours', () => {
     const lugar = { latitude: 14.6349, longitude: -90.5069, name: 'Casa', address: 'Zona 1', url: 'https://x' }
-    expect(leerUno(mensaje('location', lugar, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
+    expect(readOne(mensaje('location', lugar, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
       {
         tipo: 'ubicacion',
         providerId: 'wamid.2',
@@ -145,7 +145,7 @@ describe('webhooks', () => {
         direccion: 'Zona 1',
       },
     ])
-    expect(leerUno(mensaje('location', { latitude: 0, longitude: -90 }, { en: EN }))).toMatchObject([
+    expect(readOne(mensaje('location', { latitude: 0, longitude: -90 }, { en: EN }))).toMatchObject([
       { tipo: 'ubicacion', lat: 0, lng: -90, nombre: null, direccion: null, inReplyTo: null },
     ])
   })
@@ -157,7 +157,7 @@ describe('webhooks', () => {
     [null, -90],
     [undefined, undefined],
   ])('no location at all: %s, %s', (latitude, longitude) => {
-    expect(leerUno(mensaje('location', { latitude, longitude }))).toEqual([])
+    expect(readOne(mensaje('location', { latitude, longitude }))).toEqual([])
   })
 
   test.each<[string, unknown, string]>([
@@ -181,12 +181,12 @@ describe('webhooks', () => {
     ['from', '50255551234', ''],
   ])('a message of type %s counts as text', (type, contenido, texto) => {
     expect(
-      leerUno({ ...mensaje('x', 1, { en: EN, wamid: 'w' }), [type]: contenido, from: '50255551234', type }),
+      readOne({ ...mensaje('x', 1, { en: EN, wamid: 'w' }), [type]: contenido, from: '50255551234', type }),
     ).toEqual([{ tipo: 'texto', providerId: 'w', ...comun, texto }])
   })
 
   test('a reaction answers what it reacts to', () => {
-    expect(leerUno(mensaje('reaction', { message_id: 'wamid.1', emoji: '👍' }))).toMatchObject([
+    expect(readOne(mensaje('reaction', { message_id: 'wamid.1', emoji: '👍' }))).toMatchObject([
       { tipo: 'texto', texto: '👍', inReplyTo: 'wamid.1' },
     ])
   })
@@ -208,7 +208,7 @@ describe('webhooks', () => {
     ['52155123456', '+52155123456'],
     ['5491123456789', '+5491123456789'],
   ])('a phone: %s', (de, telefono) => {
-    expect(leerUno(mensaje('text', { body: 'x' }, { de }))).toMatchObject([{ telefono }])
+    expect(readOne(mensaje('text', { body: 'x' }, { de }))).toMatchObject([{ telefono }])
   })
 
   test('everything in its order, and what is not understood is skipped', () => {
@@ -236,7 +236,7 @@ describe('webhooks', () => {
     ['a time that is none', { timestamp: '2026-11-20' }],
     ['a time past all time', { timestamp: '99999999999999' }],
   ])('a message with %s is skipped', (_caso, cambio) => {
-    expect(leerUno({ ...mensaje('text', { body: 'x' }), ...cambio })).toEqual([])
+    expect(readOne({ ...mensaje('text', { body: 'x' }), ...cambio })).toEqual([])
   })
 
   test('an answer to our message needs no sender, and a status no recipient', () => {
@@ -244,10 +244,10 @@ describe('webhooks', () => {
       ...mensaje(tipo, contenido, { wamid: 'w', inReplyTo: 'wamid.1' }),
       from: undefined,
     })
-    expect(leerUno(sinRemitente('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
+    expect(readOne(sinRemitente('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
       { tipo: 'ubicacion', telefono: null, inReplyTo: 'wamid.1', lat: 14.6 },
     ])
-    expect(leerUno(sinRemitente('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
+    expect(readOne(sinRemitente('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
     const fallido = {
       ...estado('failed', { wamid: 'w', recipient: '5', error: { code: 131026 } }),
       recipient_id: undefined,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate as nextLoopTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { leerLlave } from '../../server/domain/llaves/llave.ts'
+import { readLlave } from '../../server/domain/llaves/llave.ts'
 import { createDeliveredGuia, uploadArchivo } from '../archivos/images.ts'
 import type { OwnEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
@@ -265,6 +265,6 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault>> = {
       vence_en: new Date(Date.now() + 6 * 86_400_000),
     })
     await environment.request('GET', '/api/v1/cuenta', { llave })
-    return () => environment.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
+    return () => environment.db.pool.query('update llave set revocado_en = now() where id = $1', [readLlave(llave)!.id])
   },
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { identifyRequest } from '../../server/api/http/request.ts'
-import { leerLlave } from '../../server/domain/llaves/llave.ts'
+import { readLlave } from '../../server/domain/llaves/llave.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { findCanaries } from '../canaries.ts'
 import { useEnvironment } from '../environment.ts'
@@ -20,7 +20,7 @@ const pedir = async (metodo: string, ruta: string, opciones: { llave?: string; c
   const respuesta = await entorno.request(metodo, ruta, { ...opciones, cabeceras: { 'X-Request-Id': id } })
   return { ...respuesta, linea: await lineaDe(id) }
 }
-const nombreDe = (llave: string) => `llave_${leerLlave(llave)!.id}`
+const nombreDe = (llave: string) => `llave_${readLlave(llave)!.id}`
 
 describe('the line of a request', () => {
   it('names operation, merchant, key, guide, network, status and duration', async () => {
@@ -45,7 +45,7 @@ describe('the line of a request', () => {
     expect(malEscrita).not.toHaveProperty('llave')
     const { linea: deOtraRuta } = await pedir('GET', '/operaciones/v1/comercios', { llave })
     expect(deOtraRuta).toMatchObject({ status: 401, llave: nombreDe(llave) })
-    await entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
+    await entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [readLlave(llave)!.id])
     await hasta(async () => (await entorno.request('GET', '/api/v1/cuenta', { llave })).status === 401)
     const { linea: revocada } = await pedir('GET', '/api/v1/cuenta', { llave })
     expect(revocada).toMatchObject({ status: 401, llave: nombreDe(llave) })

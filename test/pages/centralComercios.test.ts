@@ -164,7 +164,7 @@ describe('a new merchant', () => {
 })
 
 describe('the keys of a merchant', () => {
-  const nueva = { accion: 'llave', modo: 'test', leerGuias: 'si', vence_en: '', redes: '' }
+  const nueva = { accion: 'llave', modo: 'test', readGuias: 'si', vence_en: '', redes: '' }
   /** Creates a key on the page. Returns the text that is shown once. */
   async function crearLlave(comercio: string, mas: Record<string, string> = {}) {
     const { respuesta } = await hacer(ana, paginaDe(comercio), { ...nueva, ...mas })
@@ -188,7 +188,7 @@ describe('the keys of a merchant', () => {
     })
     const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
     expect([texto.includes(creada.id), texto.includes(llave)]).toEqual([true, false])
-    const sinPermisos = await hacer(ana, paginaDe(comercio), { ...nueva, leerGuias: '', vence_en: 'ayer' })
+    const sinPermisos = await hacer(ana, paginaDe(comercio), { ...nueva, readGuias: '', vence_en: 'ayer' })
     expect(sinPermisos.respuesta.status).toBe(422)
     for (const campo of ['alcances', 'vence_en'])
       expect(sinPermisos.respuesta.texto).toContain(`id="error-llave-${campo}"`)

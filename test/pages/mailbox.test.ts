@@ -57,7 +57,7 @@ const nueva = async (api: Guias, cambios = {}) => {
   await hasta(async () => (await api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
   return guia
 }
-const leerBuzon = async () => (await fetch(`${servicio.url}/buzon`)).text()
+const readBuzon = async () => (await fetch(`${servicio.url}/buzon`)).text()
 
 describe('/buzon', () => {
   it('is empty at first, and said on the console', async () => {
@@ -90,14 +90,14 @@ describe('/buzon', () => {
       })
     expect((await enviar(pathname, { correo: 'ana@ejemplo.com', nombre: 'Ana' })).status).toBe(303)
     expect((await enviar('/entrar', { correo: 'ana@ejemplo.com' })).status).toBe(303)
-    await hasta(async () => /Para ana@ejemplo.com · enviado[\s\S]*<code class="codigo">\d{6}</.test(await leerBuzon()))
+    await hasta(async () => /Para ana@ejemplo.com · enviado[\s\S]*<code class="codigo">\d{6}</.test(await readBuzon()))
     await db.pool.query('delete from correo')
   })
 
   it('names nothing that a merchant wrote as anything but text', async () => {
     const api = await nuevoComercio(HOSTIL)
     await nueva(api, { municipio: '<b>Mixco</b>' })
-    const html = await leerBuzon()
+    const html = await readBuzon()
     expect(html).not.toMatch(/<img|<script|<b>/)
     expect(html).toContain('&lt;b&gt;Mixco&lt;/b&gt;')
     expect(html.match(/<li class="mensaje">/g)).toHaveLength(1)
@@ -111,8 +111,8 @@ describe('/buzon', () => {
     const { guia } = await api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
       await api.simulador.avanzar(guia, { estado })
-    await hasta(async () => / href="[^"]*\bd\/[\w-]{22}"/.test(await leerBuzon()))
-    const html = await leerBuzon()
+    await hasta(async () => / href="[^"]*\bd\/[\w-]{22}"/.test(await readBuzon()))
+    const html = await readBuzon()
     expect(html).toContain('No pudimos entregarle su paquete de Tienda que pregunta. Díganos qué hacemos, hasta el ')
     const [, ruta] = /href="([^"]*\bd\/[\w-]{22})">Decidir/.exec(html)!
     const pagina = await fetch(new URL(ruta!, `${servicio.url}/buzon`))
@@ -122,9 +122,9 @@ describe('/buzon', () => {
   it('leaves out a message that its guide no longer needed', async () => {
     const api = await nuevoComercio('Tienda de una')
     const guia = await nueva(api)
-    expect(await leerBuzon()).toContain(inGroups(guia))
+    expect(await readBuzon()).toContain(inGroups(guia))
     await db.pool.query(`update mensaje set estado = 'descartado' where guia = $1`, [guia])
-    expect(await leerBuzon()).not.toContain(inGroups(guia))
+    expect(await readBuzon()).not.toContain(inGroups(guia))
   })
 
   it('shows the newest first, at most a hundred, and no message that wasn’t sent', async () => {
@@ -132,7 +132,7 @@ describe('/buzon', () => {
     const guias = Array.from({ length: 100 }, () => buildGuiaWithoutDestino())
     const { resultados } = await api.guias.crearLote({ guias })
     const ultima = await nueva(api, { telefono: '+50255550101' })
-    const html = await leerBuzon()
+    const html = await readBuzon()
     expect(html.match(/<li class="mensaje">/g)).toHaveLength(100)
     expect(html.match(/<time datetime="[^"]+">\d\d? \w{3} \d{4}, \d\d:\d\d<\/time>/g)).toHaveLength(100)
     expect(/guía (.+?) ·/.exec(html)?.[1]).toBe(inGroups(ultima))

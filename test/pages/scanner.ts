@@ -29,7 +29,7 @@ interface TreeNode {
   name?: { value: string }
   properties?: { name: string; value: { value?: unknown } }[]
 }
-const leerNodo = ({ role, name, properties = [] }: TreeNode): Nodo => ({
+const readNode = ({ role, name, properties = [] }: TreeNode): Nodo => ({
   role: role?.value ?? '',
   nombre: name?.value ?? '',
   level: Number(properties.find((axProperty) => axProperty.name === 'level')?.value.value ?? 0),
@@ -39,7 +39,7 @@ const leerNodo = ({ role, name, properties = [] }: TreeNode): Nodo => ({
 async function readAccessibilityTree(sesion: CDPSession): Promise<Nodo[]> {
   await sesion.send('Accessibility.enable')
   const { nodes } = await sesion.send('Accessibility.getFullAXTree')
-  return (nodes as TreeNode[]).filter(({ ignored }) => !ignored).map(leerNodo)
+  return (nodes as TreeNode[]).filter(({ ignored }) => !ignored).map(readNode)
 }
 
 /** Whether one sees where the focus is: an outline, on the element or on what stands for it, in the window and uncovered. */
@@ -80,7 +80,7 @@ async function walkWithTab(pagina: Page, sesion: CDPSession): Promise<FocusStop[
       objectId: result.objectId!,
       fetchRelatives: false,
     })
-    stops.push({ ...leerNodo(nodes[0] as TreeNode), ...focus, ...(isPartOfLast && { missing: '' }) })
+    stops.push({ ...readNode(nodes[0] as TreeNode), ...focus, ...(isPartOfLast && { missing: '' }) })
   }
   throw new Error('the Tab key never comes round')
 }

@@ -3,7 +3,7 @@ import { createDeliveredGuia, createFirma, createFoto, createGuiaOnRoute, upload
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { createMobile, type Mobile } from '../repartidores/phone.ts'
-import { leerPdf } from './readPdf.ts'
+import { parsePdf } from './readPdf.ts'
 
 const entorno = useEnvironment()
 let movil: Mobile
@@ -57,7 +57,7 @@ const conPdf = ({ api }: Comercio, guia: string) =>
   })
 async function documentosDe(comercio: Comercio, guia: string) {
   const prueba = await conPdf(comercio, guia)
-  const { texto } = leerPdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
+  const { texto } = parsePdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
   const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
   return { prueba, texto, manifiesto }
 }

@@ -19,7 +19,7 @@ import { type Comercio, MASTER_KEY } from '../environment.ts'
 import { buildGuia, FULL_RUN_ONLY, readTestSettings } from '../factories.ts'
 import { useTiles } from '../maps/tiles.ts'
 import { documentsComercio, useDocuments } from './documents.ts'
-import { leerPdf } from './readPdf.ts'
+import { parsePdf } from './readPdf.ts'
 
 const { environment, withoutWorkers: sinNadie, conPdf, jwks } = useDocuments()
 const mosaicos = useTiles()
@@ -75,7 +75,7 @@ describe('a delivery gets its document', () => {
     expect(prueba.pdf).toMatchObject({ tipo: 'pdf', mime: 'application/pdf', ancho: null, capturado_en: null })
     const bytes = await bajar(prueba.pdf.url)
     expect([bytes.length, sha256(bytes)]).toEqual([prueba.pdf.bytes, prueba.pdf.sha256])
-    const { texto, pageCount, dictionaries } = leerPdf(bytes)
+    const { texto, pageCount, dictionaries } = parsePdf(bytes)
     expect(pageCount).toBeLessThanOrEqual(2)
     for (const dicho of [
       'Envíos del Altiplano',
@@ -228,7 +228,7 @@ describe('the job', () => {
     expect(hallados.map(({ archivo }) => archivo).filter((archivo) => claves.includes(archivo))).toEqual([pdf])
     const bytes = await bajar((await conPdf(guia, suyo)).pdf.url)
     expect(contenidoDe((await conPdf(guia, suyo)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
-    expect(leerPdf(bytes).texto).not.toContain('Guía de prueba')
+    expect(parsePdf(bytes).texto).not.toContain('Guía de prueba')
   })
 
   describe('with tiles of the operator’s own', () => {
@@ -239,7 +239,7 @@ describe('the job', () => {
       expect(await makePdf(depsDe(sinNadie, { settings: ajustes, maps: mapas }), await filaDe(sinNadie, guia))).toBe(
         true,
       )
-      return leerPdf(await bajar((await conPdf(guia, suyo)).pdf.url))
+      return parsePdf(await bajar((await conPdf(guia, suyo)).pdf.url))
     }
     const DEL_MAPA = 'Mapa: © Calles de Todos'
 
@@ -311,7 +311,7 @@ describe('the job', () => {
     expect(ahora - desde).toBeGreaterThan(86_400_000)
     await makePdfs(deps, (await readPendingPruebas(deps, 100)) as Parameters<typeof makePdfs>[1])
     const { pdf, manifiesto, fotos } = await conPdf(guia, suyo)
-    const { texto } = leerPdf(await bajar(pdf.url))
+    const { texto } = parsePdf(await bajar(pdf.url))
     expect(texto).toContain('No se pudo mostrar esta imagen')
     // What was received is still known.
     expect(texto).toContain(fotos[0]!.sha256)

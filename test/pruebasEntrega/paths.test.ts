@@ -112,7 +112,7 @@ const LEER = `select g.guia, p.guia_id is not null as con_prueba, e.datos -> 'fo
   where g.comercio_id = $1 and g.estado = 'entregado' order by g.guia`
 
 /** Delivered guides, each with its proof or its reason. */
-const leerEntregadas = async (): Promise<{ guia: string; con_prueba: boolean; razon: string | null }[]> =>
+const readDelivered = async (): Promise<{ guia: string; con_prueba: boolean; razon: string | null }[]> =>
   (await entorno.db.pool.query(LEER, [comercio.id])).rows
 
 /** The sequence of a guide, and the number of delivered guides. */
@@ -132,7 +132,7 @@ async function probar(camino: readonly string[], movil: Mobile): Promise<Probada
 /** Tries every operation with every body on guides that came these ways. */
 async function tryEverything(caminos: readonly (readonly string[])[]): Promise<void> {
   const hallado: Record<string, string> = {}
-  const vistas = new Set((await leerEntregadas()).map(({ guia }) => guia))
+  const vistas = new Set((await readDelivered()).map(({ guia }) => guia))
   const comun = await createMobile(entorno, repartidor)
   for (const camino of caminos) {
     let probada: Probada | undefined
@@ -143,7 +143,7 @@ async function tryEverything(caminos: readonly (readonly string[])[]): Promise<v
         probada ??= await probar(camino, movil)
         await enviar(operacion, probada.guia, cuerpo(probada), movil)
         const { secuencia, entregadas } = await mirar(probada.guia)
-        for (const { guia, con_prueba, razon } of entregadas > vistas.size ? await leerEntregadas() : []) {
+        for (const { guia, con_prueba, razon } of entregadas > vistas.size ? await readDelivered() : []) {
           if (vistas.has(guia)) continue
           vistas.add(guia)
           hallado[operacion.id] = con_prueba ? 'prueba' : razon ? 'razón' : 'nada'

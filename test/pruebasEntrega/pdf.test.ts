@@ -5,7 +5,7 @@ import { composePdf } from '../../server/domain/pruebasEntrega/composePdf.ts'
 import type { PruebaData } from '../../server/domain/pruebasEntrega/pdfContent.ts'
 import { prepareImage } from '../../server/platform/images/prepareImage.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
-import { leerPdf } from './readPdf.ts'
+import { parsePdf } from './readPdf.ts'
 import { archivo, buildMilestone, createSampleImage, datos, firma, foto, fotoBytes, sha256 } from './sample.ts'
 
 test('the map stands where there is room for it, and costs no page', async () => {
@@ -14,19 +14,19 @@ test('the map stands where there is room for it, and costs no page', async () =>
   }
   for (const cambios of [{}, { fotos: [], firma: null }, { fotos: [foto, foto, foto] }]) {
     const [sin, con] = [
-      leerPdf(await composePdf(datos(cambios))),
-      leerPdf(await composePdf(datos({ ...cambios, ...conMapa }))),
+      parsePdf(await composePdf(datos(cambios))),
+      parsePdf(await composePdf(datos({ ...cambios, ...conMapa }))),
     ]
     expect(con.pageCount).toBe(sin.pageCount)
     expect(con.texto).toContain('Lugar de la entrega')
     expect(con.texto).toContain('Mapa: © Calles de Todos')
     expect(sin.texto).not.toContain('Mapa:')
   }
-  expect(leerPdf(await composePdf(datos({ ...conMapa, posicion: null }))).texto).not.toContain('Mapa:')
+  expect(parsePdf(await composePdf(datos({ ...conMapa, posicion: null }))).texto).not.toContain('Mapa:')
 })
 
 test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {
-  const { texto, measurement: medida, dictionaries } = leerPdf(await composePdf(datos()))
+  const { texto, measurement: medida, dictionaries } = parsePdf(await composePdf(datos()))
   expect(medida).toEqual([612, 792])
   for (const dicho of [
     'PRUEBA DE ENTREGA',
@@ -71,11 +71,11 @@ test('the same data give the same bytes, whenever', async () => {
 })
 
 test('a test guide says so', async () => {
-  expect(leerPdf(await composePdf(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
+  expect(parsePdf(await composePdf(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
 })
 
 test('transcribes what its fonts lack, says so, and shows words of right-to-left scripts in their order', async () => {
-  const { texto } = leerPdf(
+  const { texto } = parsePdf(
     await composePdf(
       datos({ comercio: '김 Ñandú 👨‍👩‍👧', receiver: { nombre: 'שלום עולם', documento: null, relacion: 'Ω → ✓' } }),
     ),
@@ -90,7 +90,7 @@ test('transcribes what its fonts lack, says so, and shows words of right-to-left
 test('a broken image is a note, and its digest stays', async () => {
   const rota = await archivo('rota.jpg', Buffer.from('no es una imagen'))
   const truncada = await archivo('truncada.jpg', fotoBytes.subarray(0, fotoBytes.length >> 1))
-  const pdf = leerPdf(await composePdf(datos({ fotos: [rota, foto, truncada], firma: rota })))
+  const pdf = parsePdf(await composePdf(datos({ fotos: [rota, foto, truncada], firma: rota })))
   expect(pdf.texto.match(/No se pudo mostrar esta/g)).toHaveLength(2)
   expect(pdf.texto).toContain('No se pudo mostrar la firma')
   expect(pdf.texto).toContain(rota.sha256)
@@ -110,7 +110,7 @@ test('ten photos of any shape and a long history fit on two pages; the last even
   const historial = Array.from({ length: 400 }, (_, i) =>
     buildMilestone(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
   )
-  const { pageCount, texto } = leerPdf(await composePdf(datos({ fotos, historial })))
+  const { pageCount, texto } = parsePdf(await composePdf(datos({ fotos, historial })))
   expect(pageCount).toBe(2)
   expect(texto).toContain('Foto 10 · ')
   expect(texto).toContain('Evento 1 ')
@@ -120,7 +120,7 @@ test('ten photos of any shape and a long history fit on two pages; the last even
 
 test('a proof without photos and with little to tell is one page', async () => {
   const nada = { nombre: null, documento: null, relacion: null }
-  const { pageCount, texto } = leerPdf(
+  const { pageCount, texto } = parsePdf(
     await composePdf(
       datos({
         external_ref: null,
@@ -218,7 +218,7 @@ const cualquiera = (texto: Textos): fc.Arbitrary<PruebaData> =>
 const dentro = (numRuns: number) =>
   fc.assert(
     fc.asyncProperty(fc.oneof(cualquiera(latinos), cualquiera(raros)), async (datos) => {
-      const { pageCount, chunks: trozos } = leerPdf(await composePdf(datos))
+      const { pageCount, chunks: trozos } = parsePdf(await composePdf(datos))
       expect(pageCount).toBeLessThanOrEqual(2)
       for (const { x, y } of trozos) {
         // The margin is 46 points wide. A mark of a foreign script may stand left of its letter, in the margin.

@@ -27,7 +27,7 @@ export interface ParsedPdf {
 }
 
 /** Reads back what pdfkit writes (and only that): inflates the streams and follows each font's ToUnicode. */
-export function leerPdf(pdf: Buffer): ParsedPdf {
+export function parsePdf(pdf: Buffer): ParsedPdf {
   const objects = new Map<number, { dictionary: string; flujo: string }>()
   const jpegs: ParsedPdf['jpegs'] = []
   const rawPdf = pdf.toString('latin1')
@@ -50,7 +50,7 @@ export function leerPdf(pdf: Buffer): ParsedPdf {
   const fonts = new Map<string, Map<number, string>>()
   for (const [, nombre, id] of dictionaries.matchAll(/\/(F\d+) (\d+) 0 R/g)) {
     const mapa = /\/ToUnicode (\d+) 0 R/.exec(objects.get(Number(id))?.dictionary ?? '')?.[1]
-    if (mapa) fonts.set(nombre!, leerMapa(objects.get(Number(mapa))!.flujo))
+    if (mapa) fonts.set(nombre!, readCharacterMap(objects.get(Number(mapa))!.flujo))
   }
   const pages = [...objects.values()].filter(({ dictionary }) => /\/Type \/Page\n/.test(dictionary))
   const contents = pages.map(({ dictionary }) => objects.get(Number(/\/Contents (\d+)/.exec(dictionary)![1]))!.flujo)
@@ -77,7 +77,7 @@ export function leerPdf(pdf: Buffer): ParsedPdf {
 const utf16 = (hex: string): string =>
   String.fromCharCode(...(hex.match(/.{4}/g) ?? []).map((unidad) => Number.parseInt(unidad, 16)))
 
-function leerMapa(cmap: string): Map<number, string> {
+function readCharacterMap(cmap: string): Map<number, string> {
   const mapa = new Map<number, string>()
   for (const [, desde, hexList] of cmap.matchAll(/<([0-9a-f]{4})> <[0-9a-f]{4}> \[([^\]]*)\]/g)) {
     let indice = Number.parseInt(desde!, 16)

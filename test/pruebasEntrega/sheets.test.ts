@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { composePdf } from '../../server/domain/pruebasEntrega/composePdf.ts'
 import type { PruebaData } from '../../server/domain/pruebasEntrega/pdfContent.ts'
 import { FULL_RUN_ONLY } from '../factories.ts'
-import { leerPdf, type ParsedPdf } from './readPdf.ts'
+import { type ParsedPdf, parsePdf } from './readPdf.ts'
 import { archivo, buildMilestone, createSampleImage, datos, type foto } from './sample.ts'
 
 /** How far a line of text reaches above its baseline. */
@@ -77,7 +77,7 @@ const FOTOS = {
 const HISTORIALES = [2, 5, 8, 12, 15, 20, 25, 30, 40, 60, 200]
 
 async function revisar(cambios: Partial<PruebaData>, que: string): Promise<ParsedPdf> {
-  const pdf = leerPdf(await composePdf(datos({ firma, ...cambios })))
+  const pdf = parsePdf(await composePdf(datos({ firma, ...cambios })))
   expect(pdf.pageCount, que).toBeLessThanOrEqual(2)
   for (const hueco of huecosDe(pdf)) expect(hueco, `${que}: empty`).toBeLessThan(1 / 3)
   for (const cuanto of loQueSigueAlUltimoTitulo(pdf)) expect(cuanto, `${que}: a title alone`).toBeGreaterThan(0)

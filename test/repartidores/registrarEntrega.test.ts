@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFirma, createFoto, createGuiaOnRoute } from '../archivos/images.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { buildGuia, hasta } from '../factories.ts'
-import { leerPdf } from '../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
 
@@ -125,7 +125,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect(manifiesto.repartidor).toEqual(quien)
     expect([manifiesto.posicion.distancia_m, manifiesto.posicion.distancia_avisada_m]).toEqual([1_235, 1_236])
     expect(prueba.distancia_avisada_m).toBe(1_236)
-    const { texto } = leerPdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
+    const { texto } = parsePdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
     expect(texto).toContain(`Carlos Méndez · ${mobile.repartidor}`)
     expect(texto).toContain('tras un aviso')
     expect((await environment.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toEqual(quien)

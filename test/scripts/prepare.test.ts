@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 import { runProgram } from '../docs/run.ts'
 
-const leerJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))
+const readJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))
 const existe = (ruta: string) =>
   stat(ruta).then(
     () => true,
@@ -135,7 +135,7 @@ describe('scripts/prepare.mjs', () => {
       codigo: 0,
       text: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
     })
-    expect(await leerJson(en('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
+    expect(await readJson(en('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
     expect(await existe(en('node_modules/vitest/testigo'))).toBe(true)
     expect(await generado()).toBe(2)
   })
@@ -180,7 +180,7 @@ describe('scripts/prepare.mjs', () => {
 
 describe('package.json', () => {
   it('has what only tests and checks need in their workspaces, all of it to be found from the root', async () => {
-    const leer = (ruta: string) => leerJson(new URL(ruta, ROOT))
+    const leer = (ruta: string) => readJson(new URL(ruta, ROOT))
     const [raiz, pruebas, banco, { packages }] = await Promise.all(
       ['package.json', 'test/package.json', 'bench/package.json', 'package-lock.json'].map(leer),
     )
@@ -193,8 +193,8 @@ describe('package.json', () => {
   })
 
   it('takes no generator into production', async () => {
-    const { packages } = await leerJson(new URL('package-lock.json', ROOT))
-    const { devDependencies } = await leerJson(new URL('package.json', ROOT))
+    const { packages } = await readJson(new URL('package-lock.json', ROOT))
+    const { devDependencies } = await readJson(new URL('package.json', ROOT))
     const llegan = Object.keys(devDependencies).filter((nombre) => !packages[`node_modules/${nombre}`].dev)
     // An optional peer of @prisma/client's, and of many: npm doesn't tell those from dependencies.
     expect(llegan).toEqual(['typescript'])

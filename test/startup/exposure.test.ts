@@ -54,7 +54,7 @@ async function detener() {
   proceso.signalAll('SIGTERM')
   await proceso.waitForEnd()
 }
-const leerDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
+const readDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
 
 const entrar = (base: string, cabeceras: Record<string, string> = {}) =>
   requestSeparately(`${base}/repartidor/v1/sesion`, {
@@ -112,7 +112,7 @@ const CERRADO = {
 beforeAll(async () => {
   url = `http://127.0.0.1:${await findFreePort()}`
   await iniciar()
-  demo = JSON.parse(leerDemo())
+  demo = JSON.parse(readDemo())
   const env = { DATA_DIR: dataDir }
   const crear = async (modo: string) => {
     const orden = ['llaves', 'crear', '--comercio', demo.comercio, '--modo', modo, '--json']
@@ -249,7 +249,7 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
   let antes: string
 
   beforeAll(async () => {
-    antes = leerDemo()
+    antes = readDemo()
     await detener()
     await iniciar({ PUBLIC_URL: 'https://guias.ejemplo.com' })
   })
@@ -263,13 +263,13 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
       'Apagado: las llaves y el código de demostración, el buzón y los webhooks a esta máquina, porque con PUBLIC_URL=https://guias.ejemplo.com llegan otras máquinas. Cree sus llaves con «npm run admin».\n',
     )
     expect(proceso.output).not.toMatch(/guia_test_|Repartidor|\/buzon|curl/)
-    expect(leerDemo()).toBe(antes)
+    expect(readDemo()).toBe(antes)
   })
 
   it('demo keys and the mailbox work again after a local start', async () => {
     await detener()
     await iniciar()
-    expect(leerDemo()).toBe(antes)
+    expect(readDemo()).toBe(antes)
     expect(await buscar(url)).toEqual(ABIERTO)
   })
 })

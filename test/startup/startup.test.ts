@@ -31,7 +31,7 @@ interface Demo {
   llave_operaciones: string
   codigo_repartidor: string
 }
-const leerDemo = (dataDir: string): Demo => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+const readDemo = (dataDir: string): Demo => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 const noQuedaNada = (dataDir: string) =>
   hasta(async () => findProcesses(dataDir).size === 0).catch(() =>
     expect([...findProcesses(dataDir).values()], 'still running').toEqual([]),
@@ -93,7 +93,7 @@ describe('the first start', () => {
     const archivo = join(primero.dataDir, 'demo.json')
     const { mode, ctimeMs } = statSync(archivo)
     expect((mode & 0o777).toString(8)).toBe('600')
-    const demo = leerDemo(primero.dataDir)
+    const demo = readDemo(primero.dataDir)
     expect(demo).toEqual({
       url: primero.url,
       comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
@@ -108,7 +108,7 @@ describe('the first start', () => {
   })
 
   it('shows address, documentation and key, and a curl line that creates a guide when pasted', async () => {
-    const { llave, codigo_repartidor } = leerDemo(primero.dataDir)
+    const { llave, codigo_repartidor } = readDemo(primero.dataDir)
     const { output: salida, errores } = primero.proceso
     expect(salida).toContain(`${primero.url}/repartidor  código ${codigo_repartidor}`)
     expect(salida).toContain(primero.url)
@@ -130,7 +130,7 @@ describe('the first start', () => {
   })
 
   it('draws labels and proofs in the thread that was built with it', async () => {
-    const { llave } = leerDemo(primero.dataDir)
+    const { llave } = readDemo(primero.dataDir)
     const api = `${primero.url}/api/v1`
     const inicioDe = async (url: string) => (await (await fetch(url)).text()).slice(0, 8)
     const etiqueta = await requestSeparately(`${api}/guias/${guia}/etiqueta`, { llave })
@@ -160,7 +160,7 @@ describe('the first start', () => {
 describe('while one runs', () => {
   const intacto = async () => {
     expect(await requestSeparately(`${primero.url}/readyz`)).toMatchObject({ status: 200 })
-    const { llave } = leerDemo(primero.dataDir)
+    const { llave } = readDemo(primero.dataDir)
     expect(
       await requestSeparately(`${primero.url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
     ).toMatchObject({
@@ -171,14 +171,14 @@ describe('while one runs', () => {
   it('refuses a second one on the same DATA_DIR', async () => {
     const antes = [...findProcesses(primero.dataDir).keys()].filter((pid) => pid !== process.pid)
     const nodo = findNodeProcess(primero.dataDir)
-    const demo = leerDemo(primero.dataDir)
+    const demo = readDemo(primero.dataDir)
     const segundo = procesos.npmStart({ DATA_DIR: primero.dataDir })
     expect((await segundo.waitForEnd()).codigo).toBe(1)
     expect(segundo.errores).toMatch(/Ya hay otro `npm start` usando los datos de .* Deténgalo o use otro DATA_DIR\./)
     expect(segundo.errores).toContain(`PID ${nodo}`)
     expect(segundo.errores).not.toMatch(PILA)
     expect(segundo.output).not.toContain('Guías está listo')
-    expect(leerDemo(primero.dataDir)).toEqual(demo)
+    expect(readDemo(primero.dataDir)).toEqual(demo)
     const ahora = findProcesses(primero.dataDir)
     // Connections and workers of PostgreSQL come and go; the service and the server itself stay.
     expect(ahora.has(nodo)).toBe(true)
@@ -340,7 +340,7 @@ describe('stopping and starting again', () => {
     return proceso
   }
   const conservaTodo = async (demo: Demo) => {
-    expect(leerDemo(primero.dataDir)).toEqual(demo)
+    expect(readDemo(primero.dataDir)).toEqual(demo)
     expect(await requestSeparately(`${primero.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({
       status: 200,
     })
@@ -349,7 +349,7 @@ describe('stopping and starting again', () => {
   let ultimaRespuesta = ''
 
   it('Ctrl-C stops everything that was started', async () => {
-    demo = leerDemo(primero.dataDir)
+    demo = readDemo(primero.dataDir)
     const antes = [...findProcesses(primero.dataDir).values()]
     expect(antes.filter((orden) => orden.includes('postgres')).length).toBeGreaterThan(1)
     primero.proceso.signalAll('SIGINT')
@@ -447,7 +447,7 @@ describe('stopping and starting again', () => {
     expect(perdedor.errores).toMatch(/Ya hay otro `npm start` usando los datos de /)
     expect(perdedor.errores).not.toMatch(PILA)
     const url = await listo(ganador)
-    const { llave, ...demo } = leerDemo(dataDir)
+    const { llave, ...demo } = readDemo(dataDir)
     expect(demo.url).toBe(url)
     expect(
       await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),

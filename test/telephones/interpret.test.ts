@@ -1,4 +1,4 @@
-import { leerTelefono as leerSinLlamar } from '@guias/sdk/telefono'
+import { leerTelefono as readWithoutCalling } from '@guias/sdk/telefono'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { describe, expect, it } from 'vitest'
 import { NUMBERING_PLANS } from '../../server/generated/contract/plans.ts'
@@ -63,7 +63,7 @@ function compararConElSdk(cuantos: number, semilla: number) {
     // Of other countries only the server's library knows the plans.
     if ('foreign' in parseTelephone(texto, pais)) continue
     const servidor = readTelephone(texto, pais)
-    const sdk = leerSinLlamar(texto, pais)
+    const sdk = readWithoutCalling(texto, pais)
     if ('error' in servidor || 'error' in sdk) {
       if (JSON.stringify(servidor) !== JSON.stringify(sdk)) distintos.push(texto)
       continue
@@ -128,7 +128,7 @@ describe('a number in every writing', () => {
     ...COPIED_TELEFONOS,
   ])('%j is one of Guatemala, for the service and for the SDK', (texto) => {
     expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false })
-    expect(leerSinLlamar(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false, fijo: false })
+    expect(readWithoutCalling(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false, fijo: false })
   })
 
   it('has any character of its class', () => {
@@ -220,19 +220,19 @@ describe('a number in every writing', () => {
 describe('@guias/sdk/telefono', () => {
   it('takes a number of another country with + for what it looks like', () => {
     const ajeno = { pais: null, dudoso: false, fijo: false }
-    expect(leerSinLlamar('+1 (212) 555-0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
-    expect(leerSinLlamar('001 212 555 0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
+    expect(readWithoutCalling('+1 (212) 555-0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
+    expect(readWithoutCalling('001 212 555 0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
     for (const texto of ['+0123456789', '+1 23', '+4912345678901234567'])
-      expect(leerSinLlamar(texto)).toEqual({ error: expect.stringMatching(/de 7 a 15 dígitos/) })
+      expect(readWithoutCalling(texto)).toEqual({ error: expect.stringMatching(/de 7 a 15 dígitos/) })
   })
 
   it('tells landlines', () => {
-    expect(leerSinLlamar('2222 2222', 'GT')).toEqual({
+    expect(readWithoutCalling('2222 2222', 'GT')).toEqual({
       e164: '+50222222222',
       pais: 'GT',
       dudoso: false,
       fijo: true,
     })
-    expect(leerSinLlamar('3148 1676', 'GT')).toMatchObject({ fijo: false })
+    expect(readWithoutCalling('3148 1676', 'GT')).toMatchObject({ fijo: false })
   })
 })

@@ -29,7 +29,7 @@ async function conEndpoint() {
 }
 
 /** Reads the due deliveries one by one; returns the types of their events. */
-async function leerUnaPorUna({ id, modo }: Comercio, webhook: string): Promise<string[]> {
+async function readOneByOne({ id, modo }: Comercio, webhook: string): Promise<string[]> {
   const leidas: { evento: string; tipo: string }[] = []
   for (;;) {
     const salvo = leidas.map(({ evento }) => evento)
@@ -51,7 +51,7 @@ it('is that of the events if a decision corrects fields first', async () => {
   const reloj = () => new Date(entorno.clock().getTime() - 1_000 + ++lecturas)
   const quien = { por: 'comercio', origen: 'comercio', ambito: 'todos', autor: null, pais: null } as const
   await retryGuiaOf(deps(reloj), quien, guia, { campos: { contenido: 'Dos cajas' } }, async () => {})
-  expect(await leerUnaPorUna(comercio, webhook)).toEqual([
+  expect(await readOneByOne(comercio, webhook)).toEqual([
     'guia.aceptado',
     'guia.recolectado',
     'guia.en_ruta',
@@ -71,5 +71,5 @@ it('is that of the events if a statement waited for the guide after it read the 
     deps(() => new Date(entorno.clock().getTime() - 5_000)),
     rows,
   )
-  expect(await leerUnaPorUna(comercio, webhook)).toEqual(['guia.aceptado', 'guia.corregida', 'ubicacion.solicitada'])
+  expect(await readOneByOne(comercio, webhook)).toEqual(['guia.aceptado', 'guia.corregida', 'ubicacion.solicitada'])
 })

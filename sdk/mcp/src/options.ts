@@ -37,7 +37,7 @@ const LOCAL_URL = 'http://127.0.0.1:3000'
 export function readBridgeOptions(args: readonly string[], env: NodeJS.ProcessEnv): BridgeOptions | undefined {
   const { escribir, url, ayuda: wantsHelp, 'llave-archivo': archivo } = parseArguments(args)
   if (wantsHelp) return undefined
-  const llave = archivo === undefined ? env.GUIAS_LLAVE?.trim() : leerArchivo(archivo)
+  const llave = archivo === undefined ? env.GUIAS_LLAVE?.trim() : readArchivo(archivo)
   if (!llave)
     throw new UsageError('Falta su llave: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.')
   const givenUrl = url ?? env.GUIAS_URL
@@ -64,7 +64,7 @@ function parseArguments(args: readonly string[]) {
   }
 }
 
-function leerArchivo(path: string): string {
+function readArchivo(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim()
   } catch {

@@ -72,7 +72,7 @@ export const createCredentialCheck =
   (req: IncomingMessage, enCookie: boolean): boolean => {
     const { authorization } = req.headers
     const llaveOrSesion = authorization === undefined ? browser.readPersonaSesion(req) : llaveFrom(authorization)
-    const presented = enCookie ? browser.leerSesion(req) : llaveOrSesion
+    const presented = enCookie ? browser.readSesion(req) : llaveOrSesion
     return presented !== undefined && knows(presented)
   }
 
@@ -107,12 +107,12 @@ export const PERSON_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="personas"' 
 
 /**
  * Creates the scheme for a session in a cookie.
- * @param leerToken reads the cookie of a request
+ * @param readToken reads the cookie of a request
  * @param vencida Spanish sentence for a session that is no longer valid
  * @param retryHint Spanish text that tells how to sign in again
  */
 const enCookie = (
-  leerToken: (req: Request) => string | undefined,
+  readToken: (req: Request) => string | undefined,
   vencida: string,
   retryHint: string,
   cabeceras: Record<string, string>,
@@ -120,7 +120,7 @@ const enCookie = (
   const noVale = (sentence = vencida) => new Problema('sesion_invalida', `${sentence}. ${retryHint}`, { cabeceras })
   return {
     leer(req) {
-      const token = leerToken(req)
+      const token = readToken(req)
       if (token === undefined) throw noVale('No hay ninguna sesión')
       return token
     },
@@ -131,7 +131,7 @@ const enCookie = (
 
 const forRepartidor = (browser: Browser) =>
   enCookie(
-    (req) => browser.leerSesion(req),
+    (req) => browser.readSesion(req),
     'La sesión venció o se cerró',
     'Entre otra vez con su código.',
     SESSION_CHALLENGE,

@@ -9,7 +9,7 @@ export interface Browser {
    * Returns the session's token. Undefined without a well-formed cookie, or with several, because their owner is
    * unknown.
    */
-  leerSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
+  readSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
   /** Returns the `Set-Cookie` header that opens a session for this number of seconds; 0 ends the session. */
   setSesion(token: string, segundos: number): string
   /**
@@ -18,7 +18,7 @@ export interface Browser {
   readDevice(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that stores this text in the browser for a year. */
   setDevice(texto: string): string
-  /** Returns the token of a person's session. Works like {@link leerSesion}, which is for couriers. */
+  /** Returns the token of a person's session. Works like {@link readSesion}, which is for couriers. */
   readPersonaSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
   /** Returns the `Set-Cookie` header of a person's session for this number of seconds; 0 ends the session. */
   setPersonaSesion(token: string, segundos: number): string
@@ -92,7 +92,7 @@ export function createBrowser(publicUrl: string): Browser {
     readKnownPerson: (cookie) => leer(KNOWN_PERSON, cookie, hostPrefix),
     setKnownPerson: (texto) => setHostCookie(KNOWN_PERSON, texto, ONE_YEAR_S),
     setSignIn: (token, segundos) => setHostCookie(SIGN_IN, token, segundos),
-    leerSesion: ({ headers }) => leer(SESION, headers.cookie),
+    readSesion: ({ headers }) => leer(SESION, headers.cookie),
     setSesion: (token, segundos) => setCookie(SESION, token, segundos),
     readDevice: (cookie) => leer(DEVICE, cookie),
     setDevice: (texto) => setCookie(DEVICE, texto, ONE_YEAR_S),

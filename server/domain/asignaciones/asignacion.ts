@@ -31,7 +31,7 @@ const LEER = statement<{ guias: readonly string[] }, AsignacionRead>(
  * Returns the assignments of guides, by the guide's code, in the contract's form. Guides without an assignment have no
  * entry.
  */
-export async function leerAsignaciones(db: Db, guias: readonly string[]): Promise<Map<string, Asignacion>> {
+export async function readAsignaciones(db: Db, guias: readonly string[]): Promise<Map<string, Asignacion>> {
   if (guias.length === 0) return new Map()
   const rows = await askByKey(db, guias, ({ query }, partGuias) => query(LEER, { guias: partGuias }))
   const [repartidoresByCode, authorOf] = await Promise.all([

@@ -144,7 +144,7 @@ const BY_CONDITIONS = [
 ]
 
 /** Returns the newest guides that fulfil all conditions, from all parts of the data. */
-async function leerCon(db: Db, conditions: readonly string[], limite: number): Promise<GuiaMatch[]> {
+async function readWith(db: Db, conditions: readonly string[], limite: number): Promise<GuiaMatch[]> {
   const searchStatement = BY_CONDITIONS[conditions.length - 1]!
   const matches = await askAll(db, ({ query }) => query(searchStatement, { conditions, limite }))
   return newestFirst(matches, limite)
@@ -166,7 +166,7 @@ async function findByKeys(
     // A search for beginnings skips the shortest period, because each pass has to read all keys that begin with the
     // text again.
     for (const dias of closeness === 'exacta' ? PERIOD_DAYS : PERIOD_DAYS.slice(1)) {
-      matches = await leerCon(db, dias === undefined ? conditions : [...conditions, daysQuery(ahora, dias)], limite)
+      matches = await readWith(db, dias === undefined ? conditions : [...conditions, daysQuery(ahora, dias)], limite)
       if (matches.length >= limite) break
     }
     // A text that matches as a reference is hardly a name, so its words are not searched.

@@ -84,7 +84,7 @@ const INTENTOS = statement<{ comercio_id: string }, IntentosColumns>(
 )
 
 /** Reads the merchant's present policy about failed delivery attempts. */
-export async function leerIntentos(db: Pick<Db, 'query'>, id: string): Promise<PoliticaDeIntentos> {
+export async function readIntentos(db: Pick<Db, 'query'>, id: string): Promise<PoliticaDeIntentos> {
   const [row] = await db.query(INTENTOS, { comercio_id: id })
   return presentIntentosPolicy(row!)
 }

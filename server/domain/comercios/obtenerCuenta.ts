@@ -1,7 +1,7 @@
 import type { Advertencia } from '../../generated/contract/types/index.ts'
 import { expiresSoon } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
-import { leerIntentos, readPolicy } from './comercio.ts'
+import { readIntentos, readPolicy } from './comercio.ts'
 
 export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identity }, { db, clock }) => {
   const { comercioId, comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identity
@@ -17,7 +17,7 @@ export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identity }, { db
       estricto,
       ritmos,
       evidencia: await readPolicy(db, comercioId),
-      politica_de_intentos: await leerIntentos(db, comercioId),
+      politica_de_intentos: await readIntentos(db, comercioId),
       advertencias: vence_en && expiresSoon(vence_en, clock()) ? [warnOfExpiry(vence_en)] : [],
     },
   }

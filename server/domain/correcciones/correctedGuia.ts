@@ -105,7 +105,7 @@ function valuesOf(storedGuia: GuiaRow, campos: CorrectedFields, cuenta: Cuenta):
   return {
     ...pickCorrectable(storedGuia),
     ...textFields,
-    ...(telefono === undefined ? {} : { telefono: leerTelefono(telefono, pais ?? cuenta.pais) }),
+    ...(telefono === undefined ? {} : { telefono: readTelefono(telefono, pais ?? cuenta.pais) }),
     ...placeOf({ lat, lng, maps_url }),
     ...(recogida ? { recogida: correctRecogida(storedGuia.recogida, recogida, cuenta) } : {}),
   }
@@ -123,7 +123,7 @@ function correctRecogida(
   { lat, lng, maps_url, telefono, ...textFields }: NonNullable<CorrectedFields['recogida']>,
   { pais }: Cuenta,
 ): StoredRecogida {
-  const reading = typeof telefono === 'string' ? leerTelefono(telefono, pais) : telefono
+  const reading = typeof telefono === 'string' ? readTelefono(telefono, pais) : telefono
   const contacto = { ...textFields, ...(reading === undefined ? {} : { telefono: reading }) }
   const correctedRecogida = { ...storedRecogida, ...placeOf({ lat, lng, maps_url }), ...contacto }
   // Members of the contact that are null are left out, as in a new guide.
@@ -132,7 +132,7 @@ function correctRecogida(
   return correctedRecogida
 }
 
-function leerTelefono(texto: string, pais: string | null | undefined): string {
+function readTelefono(texto: string, pais: string | null | undefined): string {
   const telefono = readTelephone(texto, pais)
   if ('error' in telefono) throw new Error('the telephone was not validated')
   return telefono.e164

@@ -70,7 +70,7 @@ export async function saveCorreo<T extends CorreoType>(
  * Decrypts the content of a mail; undefined if it was erased, or if its master key no longer exists.
  * @throws Error if the row was altered
  */
-export function leerCorreo(
+export function readCorreo(
   secretos: Deps['secretos'],
   { id, contenido }: Pick<CorreoRow, 'id' | 'contenido'>,
 ): CorreoContent | undefined {

@@ -4,7 +4,7 @@ import { letterHtml, letterText } from '../../platform/mail/letter.ts'
 import type { MailResult } from '../../platform/mail/smtp.ts'
 import { HANDOVER_WAITS } from '../../platform/time/backoff.ts'
 import type { JobDeps } from '../deps.ts'
-import { type CorreoRow, leerCorreo } from './correo.ts'
+import { type CorreoRow, readCorreo } from './correo.ts'
 import { composeLetter } from './templates.ts'
 
 type CorreoDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'secretos' | 'settings' | 'metrics' | 'mailClient'>
@@ -66,7 +66,7 @@ export async function sendCorreos(deps: CorreoDeps, trabajos: readonly { data: o
 async function sendOne(deps: CorreoDeps, correo: ClaimedCorreo): Promise<void> {
   const { db, log, clock, settings, metrics, mailClient } = deps
   const { id, tipo, intentos, vence_en } = correo
-  const opened = leerCorreo(deps.secretos, correo)
+  const opened = readCorreo(deps.secretos, correo)
   if (!opened || vence_en <= clock()) return finish(db, correo, 'caducado', null)
   if (!mailClient) {
     if (settings.buzon) return deliverToBuzon(db, correo, clock())

@@ -2,7 +2,7 @@ import type { Db } from '../../data/db.ts'
 import type { Decision, Dia } from '../../generated/contract/types/index.ts'
 import { dayIn } from '../../platform/time/day.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
-import { leerIntentos } from '../comercios/comercio.ts'
+import { readIntentos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import type { GuiaStep, StepWithConsequences } from '../eventos/evento.ts'
 import type { GuiaRow } from '../guias/guia.ts'
@@ -63,7 +63,7 @@ export async function withConsequences(
     return { ...paso, followUps: [returnStep(decision, { ...commonFields, repartidor })] }
   if (estado !== 'intento_fallido') return { ...paso, decision: afterEstado(decision, estado) }
   const intentos = paso.intentos ?? guia.intentos
-  const politica = await leerIntentos(db, guia.comercio_id)
+  const politica = await readIntentos(db, guia.comercio_id)
   const zona = timeZoneOf(guia, settings.timeZone)
   const abierta = openDecision(politica, { intentos, ocurrido_en, registrado_en }, zona)
   const tomada =

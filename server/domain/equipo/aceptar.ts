@@ -26,7 +26,7 @@ const VALE = `huella = :huella and vence_en > :ahora and intentos < ${INTENTOS}
   and (correo is null or codigo_hash is not null or ambito <> '${COMPANY}')`
 
 const LEER = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
-  'equipo.leerInvitacion',
+  'equipo.readInvitacion',
   `select * from invitacion where ${VALE}`,
 )
 
@@ -82,7 +82,7 @@ async function presenceWithFactor(
 }
 
 /** Returns the open invitation to which a link belongs; undefined if the link is not valid. */
-export async function leerInvitacion(
+export async function readInvitacion(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   token: string,
 ): Promise<InvitacionRow | undefined> {
@@ -125,7 +125,7 @@ export async function acceptInvitacion(
   { userAgent, cookie, ...quien }: Omit<Actor, 'identity'> & { userAgent: string; cookie: string },
 ) {
   const { db, clock, newId, secretos, bitacora, notifyJobs } = deps
-  const invitacion = await leerInvitacion(deps, token)
+  const invitacion = await readInvitacion(deps, token)
   if (!invitacion) throw invalidInvitation()
   const { ambito, alcances, codigo_hash } = invitacion
   if (codigo_hash && !answer.codigo?.trim())

@@ -231,7 +231,7 @@ const LIST = statement<{ persona_id: string }, PasskeyVisible & Pick<PasskeyRow,
 )
 
 /** Returns the passkeys of a person, oldest first. */
-export const leerPasskeys = (db: Pick<Db, 'query'>, persona_id: string) => db.query(LIST, { persona_id })
+export const readPasskeys = (db: Pick<Db, 'query'>, persona_id: string) => db.query(LIST, { persona_id })
 
 /** Returns a passkey in the contract's form. */
 export const presentPasskey = ({

@@ -1,10 +1,10 @@
 import type { Handler } from '../operation.ts'
-import { leerPasskeys, MAX_PASSKEYS, requireDomain, tooManyPasskeys, userHandleOf, writeChallenge } from './passkey.ts'
+import { MAX_PASSKEYS, readPasskeys, requireDomain, tooManyPasskeys, userHandleOf, writeChallenge } from './passkey.ts'
 
 export const pedirRegistroDePasskey: Handler<'pedirRegistroDePasskey'> = async ({ identity }, deps) => {
   const { personaId, nombre, correo } = identity
   const dominio = requireDomain(deps)
-  const ownPasskeys = await leerPasskeys(deps.db, personaId)
+  const ownPasskeys = await readPasskeys(deps.db, personaId)
   if (ownPasskeys.length >= MAX_PASSKEYS) throw tooManyPasskeys()
   const { reto, vence_en, cabeceras } = await writeChallenge(deps, personaId)
   const existentes = ownPasskeys.map(({ credencial }) => Buffer.from(credencial).toString('base64url'))

@@ -22,7 +22,7 @@ const LIST = statement<
 )
 
 /** Returns the sessions of a person that are valid now, newest first. */
-export async function leerSesiones(
+export async function readSesiones(
   { db, clock }: { db: Pick<Db, 'query'>; clock: () => Date },
   { personaId, codigo }: Pick<OwnSesion, 'personaId' | 'codigo'>,
 ): Promise<SesionAbierta[]> {

@@ -5,13 +5,13 @@ import { problemOfFaults } from '../../platform/errors.ts'
 import { explainGuiaCode } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { labelFile, typeOfLabels, VARY } from './document.ts'
-import { DPI_WITHOUT_ZPL, hasNoEtiqueta, joinCodes, leerEtiquetas, recordEtiquetas } from './etiqueta.ts'
+import { DPI_WITHOUT_ZPL, hasNoEtiqueta, joinCodes, readEtiquetas, recordEtiquetas } from './etiqueta.ts'
 
 export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identity, accepts, abandonSignal }, deps) => {
   const { db, clock, etiquetaLinks } = deps
   const tipo = typeOfLabels(accepts)
   const codigos = body.guias.map(normalizeGuideCode)
-  const rows = await leerEtiquetas(
+  const rows = await readEtiquetas(
     db,
     identity,
     codigos.filter((codigo) => codigo !== undefined),

@@ -3,7 +3,7 @@ import { downloadHeaders } from '../../api/http/download.ts'
 import { unavailable, uniformProblem } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { labelFile } from './document.ts'
-import { hasNoEtiqueta, leerEtiquetas, recordEtiquetas, splitCodes } from './etiqueta.ts'
+import { hasNoEtiqueta, readEtiquetas, recordEtiquetas, splitCodes } from './etiqueta.ts'
 
 /**
  * Number of labels whose rows may be read for the rate-limit cost of drawing one label. In a measurement, 30 clients
@@ -26,7 +26,7 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   const signal = abandonSignal()
   const leer = async () => {
     if (signal.aborted) throw unavailable('La solicitud se abandonó.')
-    return leerEtiquetas(db, 'todos', codigos)
+    return readEtiquetas(db, 'todos', codigos)
   }
   if (disp) limits.chargeLabels(red, Math.ceil(codigos.length / READS_PER_DRAW))
   const rows = disp ? await linkTurns(red, leer) : []

@@ -24,7 +24,7 @@ const LEER = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>
 )
 
 /** Returns the guides for these codes, in input order; unknown codes are skipped. */
-export async function leerEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly string[]): Promise<EtiquetaRow[]> {
+export async function readEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly string[]): Promise<EtiquetaRow[]> {
   const leer = ({ query }: Db, guias: readonly string[]) => query(LEER, { guias, ...toScopeColumns(ambito) })
   if (ambito !== 'todos') return leer(db, codigos)
   const rows = await askByKey(db, codigos, leer)

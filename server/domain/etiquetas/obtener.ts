@@ -4,7 +4,7 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { labelFile, typeOfLabels, VARY } from './document.ts'
-import { DPI_WITHOUT_ZPL, hasNoEtiqueta, leerEtiquetas, recordEtiquetas } from './etiqueta.ts'
+import { DPI_WITHOUT_ZPL, hasNoEtiqueta, readEtiquetas, recordEtiquetas } from './etiqueta.ts'
 
 export const obtenerEtiqueta: Handler<'obtenerEtiqueta'> = async (
   { path, query = {}, headers = {}, identity, accepts, headersOnly, abandonSignal },
@@ -24,7 +24,7 @@ export const obtenerEtiqueta: Handler<'obtenerEtiqueta'> = async (
   if (tipo === 'json') {
     return { status: 200, headers: VARY, body: { ...etiquetaLinks.create(guia, 'inline'), guias: [guia] } }
   }
-  const rows = await leerEtiquetas(db, identity, [guia])
+  const rows = await readEtiquetas(db, identity, [guia])
   const archivo = labelFile(deps, rows, tipo === 'zpl' ? { ppp: ppp ?? 203 } : { formato: '10x15' })
   const { ETag, nombre } = archivo
   const isUnchanged = etagMatches(headers['if-none-match'], ETag)

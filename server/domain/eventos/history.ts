@@ -102,7 +102,7 @@ export const readGuiaWithEventos = (
   codigo: string,
   pagination: Pagination = {},
 ) =>
-  leerGuia(
+  readGuia(
     deps,
     scope,
     codigo,
@@ -122,7 +122,7 @@ export type EventoWithAuthors = Evento & { autor: string | null; asignado_por: s
  * @throws Problema 404 as `findGuia` does
  */
 export const readAnyGuiaWithEventos = (deps: HistoryDeps, codigo: string, pagination: Pagination = {}) =>
-  leerGuia(
+  readGuia(
     deps,
     'todos',
     codigo,
@@ -136,7 +136,7 @@ export const readAnyGuiaWithEventos = (deps: HistoryDeps, codigo: string, pagina
   )
 
 /** Reads a page of the history of a merchant's guide, oldest event first. @throws Problema 404 as `findGuia` does */
-export const leerEventos = (
+export const readEventos = (
   deps: HistoryDeps,
   scope: ComercioGuiaScope,
   codigo: string,
@@ -151,7 +151,7 @@ export const leerEventos = (
     presentEvento,
   )
 
-async function leerGuia<Row extends EventoInJson, ReadGuia extends WithEventos<Row>, E>(
+async function readGuia<Row extends EventoInJson, ReadGuia extends WithEventos<Row>, E>(
   deps: HistoryDeps,
   ambito: GuiaScope,
   codigo: string,

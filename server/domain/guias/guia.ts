@@ -267,7 +267,7 @@ export async function findGuia(db: Db, ambito: GuiaScope, codigo: string): Promi
 }
 
 const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, GuiaRow>(
-  'guias.leerVarias',
+  'guias.readSeveral',
   `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id and i.modo = :modo`,
 )

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { findPersonaSesiones, isOpen, personaIdentity } from '../equipo/sesion.ts'
 import { findRepartidorSesiones, type SesionRow } from '../repartidores/repartidor.ts'
 import { RowCache } from './cachedLlaves.ts'
-import { findLlaves, isLlaveActive, isPresentedLlave, leerLlave, type OwnedLlaveRow } from './llave.ts'
+import { findLlaves, isLlaveActive, isPresentedLlave, type OwnedLlaveRow, readLlave } from './llave.ts'
 
 /** Maximum number of rows of a statement. A statement with more rows would delay other requests noticeably. */
 const KEYS_PER_STATEMENT = 250
@@ -52,7 +52,7 @@ export function createAuthenticators(
   const llaves = new RowCache(
     nowMs,
     (texto) => {
-      const llaveParts = leerLlave(texto)
+      const llaveParts = readLlave(texto)
       if (!llaveParts) return undefined
       return async (requested) => {
         const row = await readLlaveRow(llaveParts.id)
@@ -70,13 +70,13 @@ export function createAuthenticators(
     buscar: (huellas: readonly string[]) => Promise<ReadonlyMap<string, Row>>,
     identityOf: (row: Row) => SesionIdentity,
   ) => {
-    const leerSesion = groupReads(buscar)
+    const readSesion = groupReads(buscar)
     const ifOpen = (identity: SesionIdentity | undefined) =>
       identity && isOpen({ inactiva_en: identity.vence_en, ...identity }, clock()) ? identity : undefined
     const sesionCache = new RowCache(nowMs, (token) => {
       if (!isToken(token)) return undefined
       return async () => {
-        const row = await leerSesion(tokenHashText(token))
+        const row = await readSesion(tokenHashText(token))
         return ifOpen(row && identityOf(row))
       }
     })
@@ -94,7 +94,7 @@ export function createAuthenticators(
   return {
     knows: (texto) => llaves.knows(texto) || sesiones.knows(texto) || personaSesiones.knows(texto),
     identify(texto) {
-      const llaveParts = leerLlave(texto)
+      const llaveParts = readLlave(texto)
       return llaveParts && `llave_${llaveParts.id}`
     },
     async llaveDeComercio(texto, lookUp = lookUpDirectly) {

@@ -1,14 +1,14 @@
 import { inTransaction } from '../../data/db.ts'
 import { requireComercio } from '../comercios/comercio.ts'
 import type { Handler } from '../operation.ts'
-import { leerRedes, llavePowers, parseExpiry, saveLlave } from './llave.ts'
+import { llavePowers, parseExpiry, readNetworks, saveLlave } from './llave.ts'
 
 export const crearLlave: Handler<'crearLlave'> = async ({ path, body, ...quien }, { db, clock, bitacora }) => {
   const { id: comercioId, comercio } = await requireComercio(db, path.comercio)
   const { modo, alcances } = body
   const ahora = clock()
   const vence_en = parseExpiry(body.vence_en, ahora)
-  const de = { comercioId, comercio, modo, alcances, vence_en, redes: leerRedes(body.redes) }
+  const de = { comercioId, comercio, modo, alcances, vence_en, redes: readNetworks(body.redes) }
   const createdLlave = await inTransaction(db.central, async (query) => {
     const llave = await saveLlave({ query }, ahora, de)
     await bitacora.record(query, quien, {

@@ -3,7 +3,7 @@ import { ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 import { requireOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
-import { leerRedes, llavePowers, parseExpiry, requireOwnAlcances, saveOperadorLlave } from './llave.ts'
+import { llavePowers, parseExpiry, readNetworks, requireOwnAlcances, saveOperadorLlave } from './llave.ts'
 import { requestLlave } from './requestLlave.ts'
 
 export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body, ...quien }, deps) => {
@@ -19,7 +19,7 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ pa
     )
   const ahora = clock()
   const vence_en = parseExpiry(body.vence_en, ahora)
-  const de = { operadorId, operador, alcances, vence_en, redes: leerRedes(body.redes) }
+  const de = { operadorId, operador, alcances, vence_en, redes: readNetworks(body.redes) }
   const response = await inTransaction(db.central, async (query) => {
     const requestedAprobacion = await requestLlave(query, deps, quien, { ...de, operador: { operador, nombre } })
     if (requestedAprobacion) return { status: 202 as const, body: requestedAprobacion }

@@ -106,7 +106,7 @@ interface PresentedLlave {
 }
 
 /** Splits a presented key into its parts; undefined if the text cannot be a key. */
-export function leerLlave(texto: string): PresentedLlave | undefined {
+export function readLlave(texto: string): PresentedLlave | undefined {
   const [, tipo, id, secreto, final] = FORMA.exec(texto) ?? []
   if (!tipo || !id || !secreto || checksum(texto.slice(0, -CHECKSUM_LENGTH)) !== final) return undefined
   return { tipo: tipo as LlaveType, id, secreto }
@@ -168,7 +168,7 @@ const MARK = statement<{ ids: readonly string[] }>(
 
 /** Marks keys as demonstration keys; texts that are not keys are skipped. */
 export const markDemoLlaves = (db: Pick<Db, 'query'>, texts: readonly string[]) =>
-  db.query(MARK, { ids: texts.flatMap((texto) => leerLlave(texto)?.id ?? []) })
+  db.query(MARK, { ids: texts.flatMap((texto) => readLlave(texto)?.id ?? []) })
 
 const PREFIX = 'llave_'
 const PUBLIC_ID = new RegExp(`^${PREFIX}([0-9A-Z]{${ID_LENGTH}})$`)
@@ -359,7 +359,7 @@ export function parseExpiry(vence_en: string | undefined, ahora: Date): Date | n
  * Returns the networks of a new key in canonical form, each once.
  * @throws Problema 422 that names the texts that are not networks
  */
-export const leerRedes = (redes: readonly string[] = []): string[] => {
+export const readNetworks = (redes: readonly string[] = []): string[] => {
   const ranges = redes.map(normalizeRange)
   const fallas = ranges.flatMap((range, i) => ('falla' in range ? [fallaDeRed(i, range.falla)] : []))
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)

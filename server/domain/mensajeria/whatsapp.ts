@@ -324,7 +324,7 @@ interface ErrorDeGraph {
 }
 
 function readAnswer(cuerpo: string): { error: ErrorDeGraph | null; wamid: string | null } {
-  const { error, messages } = toObject(leerJson(cuerpo))
+  const { error, messages } = toObject(readJson(cuerpo))
   const { id } = toObject(Array.isArray(messages) ? messages[0] : null)
   const { code, message, error_data, is_transient } = toObject(error)
   const detalle = [toObject(error_data).details, message].find((texto) => typeof texto === 'string')
@@ -336,7 +336,7 @@ function readAnswer(cuerpo: string): { error: ErrorDeGraph | null; wamid: string
   }
 }
 
-function leerJson(texto: string): unknown {
+function readJson(texto: string): unknown {
   try {
     return JSON.parse(texto)
   } catch {
@@ -401,7 +401,7 @@ function readWaitSeconds({ cabeceras }: Outcome): number | null {
  * `{"<business>": [{"type": …, "estimated_time_to_regain_access": <minutes>}]}`
  */
 function readUsageMinutes(header: string): number {
-  const usages = Object.values(toObject(leerJson(header))).flat()
+  const usages = Object.values(toObject(readJson(header))).flat()
   const minutes = usages.map((usage) => toObject(usage).estimated_time_to_regain_access)
   return Math.max(0, ...minutes.filter((valor) => typeof valor === 'number'))
 }

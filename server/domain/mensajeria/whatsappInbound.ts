@@ -87,20 +87,20 @@ export function readInboundItems(cuerpo: unknown, phoneNumberId: string, onSkipp
       return parsedItem ?? []
     })
   return changeValues.flatMap(({ messages, statuses }) => [
-    ...readList(messages, leerMensaje),
-    ...readList(statuses, leerEstado),
+    ...readList(messages, readMessage),
+    ...readList(statuses, readStatus),
   ])
 }
 
 const ESTADOS = { sent: 'enviado', delivered: 'entregado', read: 'leido', failed: 'fallido' } as const
 
-function leerEstado(raw: JsonObject): InboundItem | null {
+function readStatus(raw: JsonObject): InboundItem | null {
   const providerId = texto(raw.id, 512)
   const en = readDate(raw.timestamp)
   const nombre = String(typeof raw.status === 'string' ? raw.status : '')
   if (!providerId || !en || !Object.hasOwn(ESTADOS, nombre)) return null
   const estado = ESTADOS[nombre as keyof typeof ESTADOS]
-  const falla = estado === 'fallido' ? leerFalla(raw.errors) : { codigo: null, motivo: null }
+  const falla = estado === 'fallido' ? readFailure(raw.errors) : { codigo: null, motivo: null }
   return {
     tipo: 'estado',
     providerId,
@@ -111,16 +111,16 @@ function leerEstado(raw: JsonObject): InboundItem | null {
   }
 }
 
-function leerFalla(errores: unknown) {
+function readFailure(errores: unknown) {
   const { code, title, message, error_data } = toObject(toList(errores)[0])
   const codigo = typeof code === 'number' || typeof code === 'string' ? texto(String(code), 20) : null
   const detalle = texto(toObject(error_data).details, 1000) ?? texto(message, 1000) ?? texto(title, 1000)
   return { codigo, motivo: writeReason(codigo ?? 'desconocido', detalle) }
 }
 
-function leerMensaje(raw: JsonObject): InboundItem | null {
+function readMessage(raw: JsonObject): InboundItem | null {
   const providerId = texto(raw.id, 512)
-  const telefono = leerTelefono(raw.from)
+  const telefono = readTelefono(raw.from)
   const en = readDate(raw.timestamp)
   // A reaction names the message in `reaction.message_id` and not in `context`.
   const inReplyTo = texto(toObject(raw.context).id, 512) ?? texto(toObject(raw.reaction).message_id, 512)
@@ -162,7 +162,7 @@ function texto(valor: unknown, maxLength: number): string | null {
  * Returns a telephone in E.164; null if invalid. WhatsApp omits the plus sign, and keeps the 1 that Mexico dropped from
  * its mobile numbers in 2019.
  */
-function leerTelefono(valor: unknown): string | null {
+function readTelefono(valor: unknown): string | null {
   const digits = typeof valor === 'string' ? valor.replace(/^\+/, '') : ''
   return /^[1-9]\d{5,14}$/.test(digits) ? `+${digits.replace(/^521(\d{10})$/, '52$1')}` : null
 }

@@ -23,7 +23,7 @@ export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...quie
 type MatchedGuiaRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 
 const LEER = statement<{ guias: string }, MatchedGuiaRow>(
-  'operaciones.leerHalladas',
+  'operaciones.readFound',
   `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio
    from json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.id

@@ -1,5 +1,5 @@
 import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
-import { leerAsignaciones } from '../asignaciones/asignacion.ts'
+import { readAsignaciones } from '../asignaciones/asignacion.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
 import { type GuiaInJson, type GuiaRow, present } from '../guias/guia.ts'
@@ -19,7 +19,7 @@ export async function presentOperacionGuias(
       db,
       rows.flatMap(({ custodio }) => custodio ?? []),
     ),
-    leerAsignaciones(
+    readAsignaciones(
       db,
       rows.flatMap(({ guia, estado }) => (isFinalState(estado) ? [] : guia)),
     ),

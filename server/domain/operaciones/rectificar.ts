@@ -1,7 +1,7 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Decision, Estado } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { leerIntentos } from '../comercios/comercio.ts'
+import { readIntentos } from '../comercios/comercio.ts'
 import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../decisiones/decision.ts'
 import { isRectifiable } from '../estados/estados.ts'
 import { darPaso, type EventoRow, guiaKeyOf } from '../eventos/evento.ts'
@@ -122,7 +122,7 @@ async function decisionWithout(
   if (!isAwaitingDecision(anterior) && tipo !== 'guia.en_devolucion') return { valor: anterior, expiry: null }
   if (anterior.vence_en === null) return supersede(anterior)
   const vence_en = new Date(anterior.vence_en)
-  const { al_vencer } = await leerIntentos({ query }, comercio_id)
+  const { al_vencer } = await readIntentos({ query }, comercio_id)
   return {
     valor: { ...anterior, estado: 'pendiente', accion: null, fecha: null, franja: null, por: null },
     expiry: al_vencer === 'devolver' && vence_en > ahora ? vence_en : null,

@@ -42,7 +42,7 @@ const erase = (deps: ErasureLogDeps, quien: Actor, request: PersonQuery | GuiaQu
   'guia' in request ? eraseGuia(deps, quien, request) : eraseTelefono(deps, quien, request)
 
 const claveDe = (numero: number) => `olvido_${String(numero).padStart(9, '0')}`
-const leerUltimo = async ({ query }: Db) => (await query(ULTIMO))[0]!.numero
+const readLatest = async ({ query }: Db) => (await query(ULTIMO))[0]!.numero
 
 /**
  * Erases the stored data of a telephone number like {@link eraseTelefono}, or of a guide like {@link eraseGuia}. Also
@@ -57,7 +57,7 @@ export const erasePersonaData = (
   inTurn(deps.db, 'olvidos', async () => {
     const { db, secretos, store, clock } = deps
     await repeatPending(deps)
-    const numero = (await leerUltimo(db)) + 1
+    const numero = (await readLatest(db)) + 1
     const sealedRequest = seal(secretos, 'olvidos', claveDe(numero), Buffer.from(JSON.stringify(request)))
     await store.save(claveDe(numero), sealedRequest, 'application/octet-stream')
     const erasure = await erase(deps, quien, request)
@@ -72,13 +72,13 @@ export const erasePersonaData = (
  */
 export const repeatErasures = async (deps: ErasureLogDeps): Promise<number> => {
   const { db, store } = deps
-  const hasPending = await store.exists(claveDe((await leerUltimo(db)) + 1))
+  const hasPending = await store.exists(claveDe((await readLatest(db)) + 1))
   return hasPending ? inTurn(db, 'olvidos', () => repeatPending(deps)) : 0
 }
 
 async function repeatPending(deps: ErasureLogDeps): Promise<number> {
   const { db, secretos, store, clock, log } = deps
-  const ultimo = await leerUltimo(db)
+  const ultimo = await readLatest(db)
   let numero = ultimo + 1
   for (; await store.exists(claveDe(numero)); numero++) {
     const sealedRequest = Buffer.concat(await (await store.leer(claveDe(numero))).toArray())

@@ -20,7 +20,7 @@ import {
   rowsSql,
 } from './persona.ts'
 import { exportRecogidas } from './pickupContacts.ts'
-import { type DatedCorreccion, type GuiaKey, leerCorrecciones } from './storedCorrections.ts'
+import { type DatedCorreccion, type GuiaKey, readCorrecciones } from './storedCorrections.ts'
 
 const MAX_GUIAS_PER_STATEMENT = 50
 
@@ -152,7 +152,7 @@ export async function exportGuia(deps: ExportDeps, quien: Actor, { guia }: GuiaQ
   const exportedRows = row ? await query(EXPORT_ONE, guiaKeyOf(row)) : []
   const guias = []
   for (const exportedRow of exportedRows) {
-    const correcciones = await leerCorrecciones(query, deps.secretos, guiaKeyOf(exportedRow))
+    const correcciones = await readCorrecciones(query, deps.secretos, guiaKeyOf(exportedRow))
     guias.push({ ...presentExportedGuia(deps, exportedRow), correcciones: correcciones.map(presentCorreccion) })
   }
   return { hecho_en: deps.clock().toISOString(), guias }

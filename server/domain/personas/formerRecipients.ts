@@ -18,7 +18,7 @@ import {
   PRUEBAS,
   rowsSql,
 } from './persona.ts'
-import { type DatedCorreccion, type GuiaKey, leerCorrecciones, lockGuia, saveChanges } from './storedCorrections.ts'
+import { type DatedCorreccion, type GuiaKey, lockGuia, readCorrecciones, saveChanges } from './storedCorrections.ts'
 
 const MAX_GUIAS_PER_STATEMENT = 50
 
@@ -140,7 +140,7 @@ export async function exportPrevious({ db, secretos }: Pick<Deps, 'db' | 'secret
     const exportedGuias = []
     for await (const guia of readPreviousGuias(query, person)) {
       const clave = guiaKeyOf(guia)
-      const correcciones = await leerCorrecciones(query, secretos, clave)
+      const correcciones = await readCorrecciones(query, secretos, clave)
       const periods = periodsOf(person.telefono, correcciones)
       const mensajes = await query(MENSAJES, { ...clave, telefono: person.telefono })
       exportedGuias.push({
@@ -165,7 +165,7 @@ export async function exportCorrecciones(
   telefono: string,
   clave: GuiaKey,
 ) {
-  const correcciones = await leerCorrecciones(db.de(clave.comercio_id).query, secretos, clave)
+  const correcciones = await readCorrecciones(db.de(clave.comercio_id).query, secretos, clave)
   const desde = correcciones.findLast(({ cambios }) => cambios.telefono)?.secuencia ?? 1
   const periods = [...periodsOf(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
   return ownValues(correcciones, periods)
@@ -251,7 +251,7 @@ async function erasePrevious(
   const clave = guiaKeyOf(guia)
   return inTransaction(db, async (query) => {
     await lockGuia(query, clave)
-    const correcciones = await leerCorrecciones(query, secretos, clave)
+    const correcciones = await readCorrecciones(query, secretos, clave)
     const periods = periodsOf(telefono, correcciones)
     for (const { secuencia, own, remaining } of splitValues(correcciones, periods)) {
       if (Object.keys(own).length > 0) await saveChanges(query, secretos, { ...clave, secuencia }, remaining)

@@ -22,8 +22,8 @@ import {
 import {
   type DatedCorreccion,
   type GuiaKey,
-  leerCorrecciones,
   lockGuia,
+  readCorrecciones,
   saveChanges,
   toReadable,
 } from './storedCorrections.ts'
@@ -169,7 +169,7 @@ function withoutOwnValues(telefono: string, cambios: CorrectionChanges): Correct
 async function eraseRecogida(query: Query, secretos: Secrets, telefono: string, clave: GuiaKey): Promise<boolean> {
   const { recogida, estado } = await lockGuia(query, clave)
   if (isOfTelefono(telefono, recogida) && !isFinalState(estado)) return false
-  for (const { secuencia, cambios } of await leerCorrecciones(query, secretos, clave)) {
+  for (const { secuencia, cambios } of await readCorrecciones(query, secretos, clave)) {
     if (hasOwnValues(telefono, cambios))
       await saveChanges(query, secretos, { ...clave, secuencia }, withoutOwnValues(telefono, cambios))
   }

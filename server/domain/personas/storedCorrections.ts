@@ -18,7 +18,7 @@ const CORRECCIONES = statement<GuiaKey, Pick<EventoRow, 'secuencia' | 'cambios' 
 )
 
 /** Decrypted corrections of a guide. A correction that no master key decrypts has no values. */
-export async function leerCorrecciones(query: Query, secretos: Secrets, clave: GuiaKey): Promise<DatedCorreccion[]> {
+export async function readCorrecciones(query: Query, secretos: Secrets, clave: GuiaKey): Promise<DatedCorreccion[]> {
   const rows = await query(CORRECCIONES, clave)
   return rows.map(({ secuencia, cambios, registrado_en }) => ({
     secuencia,

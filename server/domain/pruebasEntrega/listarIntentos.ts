@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { type EventoRow, guiaKeyOf, IS_NOT_UNDONE, presentEvento } from '../eventos/evento.ts'
 import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { leerArchivos, type PruebaKey } from './prueba.ts'
+import { type PruebaKey, readArchivos } from './prueba.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async ({ path, query, identity }, deps) => {
   const guia = await findGuia(deps.db, identity, path.guia)
@@ -24,7 +24,7 @@ export const readIntentoPage = (
   query: Pagination | undefined,
 ) =>
   paginate(cursors, { ...ambito, filters: { guia: guia.guia } }, query ?? {}, {
-    leer: (despues, count) => leerIntentos(db, guia, Number(despues?.[0] ?? 0), count),
+    leer: (despues, count) => readIntentos(db, guia, Number(despues?.[0] ?? 0), count),
     posicion: ({ secuencia }) => [secuencia],
     present: (intento) => presentFailedIntento({ archivoLinks }, intento),
   })
@@ -44,10 +44,10 @@ const INTENTOS = statement<PruebaKey & { despues: number; count: number }, Event
 )
 
 /** Returns a guide's failed attempts, oldest first. */
-async function leerIntentos(db: Db, guia: GuiaRow, despues: number, count: number): Promise<IntentoRow[]> {
+async function readIntentos(db: Db, guia: GuiaRow, despues: number, count: number): Promise<IntentoRow[]> {
   const rows = await db.query(INTENTOS, { ...guiaKeyOf(guia), despues, count })
   const names = rows.flatMap(({ fotos }) => fotos)
-  const archivos = names.length > 0 ? await leerArchivos(db, guia, names) : new Map<string, ArchivoRow>()
+  const archivos = names.length > 0 ? await readArchivos(db, guia, names) : new Map<string, ArchivoRow>()
   return rows.map((row) => ({
     ...row,
     fotos: row.fotos.map((foto) => archivos.get(foto)).filter((foto) => foto !== undefined),

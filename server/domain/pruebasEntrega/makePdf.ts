@@ -15,10 +15,10 @@ import { buildManifest, newSalt, signManifest } from './manifiesto.ts'
 import { collectData, type DocumentRow, type ReadArchivo } from './pdfData.ts'
 import {
   ENTREGA_REPARTIDOR,
-  leerArchivos,
   type PruebaKey,
   type PruebaRow,
   type PruebaWithRepartidor,
+  readArchivos,
 } from './prueba.ts'
 
 type DepsDePdf = Pick<Deps, 'db' | 'log' | 'clock' | 'secretos' | 'store' | 'settings' | 'threads' | 'maps'>
@@ -197,7 +197,7 @@ const PDF_ARCHIVO = {
 
 /** Returns the rows of a proof's files, in the order of `archivos`. Every file exists, because the proof keeps it. */
 async function readRowsOf(db: Db, guia: GuiaRow, archivos: readonly string[]) {
-  const rows = await leerArchivos(db, guia, archivos)
+  const rows = await readArchivos(db, guia, archivos)
   return archivos.map((archivo) => rows.get(archivo)!)
 }
 

@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { findPrueba, leerArchivos, type PruebaWithRepartidor } from './prueba.ts'
+import { findPrueba, type PruebaWithRepartidor, readArchivos } from './prueba.ts'
 
 /** Shortest wait before the PDF is asked for again, in seconds. A PDF takes about a second. */
 const MIN_WAIT_S = 2
@@ -51,7 +51,7 @@ async function presentPrueba(
   prueba: PruebaWithRepartidor,
 ): Promise<PruebaDeEntrega> {
   const { fotos, firma, pdf } = prueba
-  const archivos = await leerArchivos(
+  const archivos = await readArchivos(
     deps.db,
     guia,
     [...fotos, firma, pdf].filter((archivo) => archivo !== null),

@@ -74,7 +74,7 @@ const ALL_PRUEBAS = statement<PruebaKey, PruebaRow>(
 )
 
 /** Returns the proofs of a guide, also those of deliveries that were undone, newest first. */
-export const leerPruebas = (db: Db, guia: GuiaRow): Promise<PruebaRow[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
+export const readPruebas = (db: Db, guia: GuiaRow): Promise<PruebaRow[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
 
 const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, ArchivoRow>(
   'pruebas.archivos',
@@ -83,7 +83,7 @@ const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, ArchivoR
 )
 
 /** Returns the files of a guide that have these names, by name. */
-export async function leerArchivos(
+export async function readArchivos(
   db: Db,
   guia: GuiaRow,
   archivos: readonly string[],

@@ -16,7 +16,7 @@ import {
 } from '../eventos/evento.ts'
 import { answerReport, type EventoRegistrado, type Report, type Reporter, registerOnce } from '../eventos/registrar.ts'
 import { findGuia, type GuiaRow } from '../guias/guia.ts'
-import { deliver, findPrueba, leerArchivos, leerPruebas, recordIntento } from './prueba.ts'
+import { deliver, findPrueba, readArchivos, readPruebas, recordIntento } from './prueba.ts'
 
 /** Registers a delivery with its proof. Repeating a delivery returns the event of the first time. */
 export async function registerWithPrueba(
@@ -50,7 +50,7 @@ export async function registerWithPrueba(
 
 /** Returns the proof of a delivery's own event. The guide's proof is another one if the delivery was undone since. */
 const pruebaOf = async (db: Db, { guia, evento }: Pick<EventoRegistrado, 'guia' | 'evento'>) =>
-  (await leerPruebas(db, guia)).find(({ secuencia }) => secuencia === evento.secuencia)
+  (await readPruebas(db, guia)).find(({ secuencia }) => secuencia === evento.secuencia)
 
 /**
  * Returns what a delivery changes in the guide. A late report of a delivery is still applied unless the guide is in a
@@ -113,7 +113,7 @@ async function areUnused(
   { autor, api }: ReportSource,
 ): Promise<boolean> {
   const names = requested.map(({ archivo }) => archivo)
-  const guiaArchivos = await leerArchivos(db, guia, names)
+  const guiaArchivos = await readArchivos(db, guia, names)
   const fallas = requested.flatMap(({ archivo, tipo, campo }): Falla[] => {
     const ownArchivo = guiaArchivos.get(archivo)
     // A photo by one courier proves nothing about another courier's delivery, so couriers use only their own files.

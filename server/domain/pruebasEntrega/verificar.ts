@@ -3,14 +3,14 @@ import { tooMany } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
 import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { leerArchivos, leerPruebas, type PruebaRow } from './prueba.ts'
+import { type PruebaRow, readArchivos, readPruebas } from './prueba.ts'
 
 export const verificarPrueba: Handler<'verificarPrueba'> = async ({ path, body, red }, { db, verificationLimit }) => {
   const delay = verificationLimit.take(red)
   if (delay > 0) throw tooMany('Llegaron muchas solicitudes seguidas desde su conexión', delay)
   const guia = await findGuia(db, 'todos', path.guia)
-  const pruebas = await leerPruebas(db, guia)
-  const archivos = await leerArchivos(
+  const pruebas = await readPruebas(db, guia)
+  const archivos = await readArchivos(
     db,
     guia,
     pruebas.flatMap(({ pdf }) => pdf ?? []),

@@ -38,7 +38,7 @@ const FIND = statement<{ guias: readonly string[] }, RequestedGuiaRow>(
 )
 
 /** Returns the guides for these codes, by code; unknown codes are skipped. */
-export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, RequestedGuiaRow>> {
+export async function readGuias(db: Db, guias: readonly string[]): Promise<Map<string, RequestedGuiaRow>> {
   const rows = await askByKey(db, guias, ({ query }, partGuias) => query(FIND, { guias: partGuias }))
   return new Map(rows.map((row) => [row.guia, row]))
 }

@@ -1,7 +1,7 @@
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import type { Handler } from '../operation.ts'
 import { isWithinReach } from './custodia.ts'
-import { leerGuias, othersGuiaRead, presentRepartoGuia, readAssigned, readCarried, readProgress } from './guia.ts'
+import { othersGuiaRead, presentRepartoGuia, readAssigned, readCarried, readGuias, readProgress } from './guia.ts'
 
 /**
  * Lists the guides that a courier carries, or the requested guides. A guide that is requested several times, or in
@@ -25,7 +25,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   const codigos = new Set(requestedCodes.flatMap((written) => normalizeGuideCode(written) ?? []))
   const rowByCode = await searchTurns(identity.repartidor, async () => {
     limits.requireKnown(identity.repartidor)
-    const rows = await leerGuias(db, [...codigos])
+    const rows = await readGuias(db, [...codigos])
     limits.countUnknown(identity.repartidor, codigos.size - rows.size)
     return rows
   })

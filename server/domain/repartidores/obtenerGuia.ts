@@ -1,14 +1,14 @@
 import { requireGuiaCode, throwUnknownGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { isWithinReach, withoutAsignacion } from './custodia.ts'
-import { leerGuias, othersGuiaRead, presentRepartoGuia } from './guia.ts'
+import { othersGuiaRead, presentRepartoGuia, readGuias } from './guia.ts'
 
 export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async (
   { path, ...quien },
   { db, settings, bitacora },
 ) => {
   const codigo = requireGuiaCode(path.guia)
-  const row = (await leerGuias(db, [codigo])).get(codigo) ?? throwUnknownGuia('todos')
+  const row = (await readGuias(db, [codigo])).get(codigo) ?? throwUnknownGuia('todos')
   const { repartidor } = quien.identity
   if (!isWithinReach(settings, row, repartidor, row.asignada_a)) throw withoutAsignacion()
   if (row.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('obtenerGuiaDeReparto', row))

@@ -9,12 +9,12 @@ import { encryptSecret, readWithSecreto, type SecretoRow } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
 import {
   explainRepeated,
-  leerWebhook,
   MAX_WEBHOOKS,
   needsVerification,
   newWebhookCode,
   policyOnRequest,
   presentWebhook,
+  readWebhook,
   requireWebhookDestination,
   type WebhookRow,
   type WebhookScope,
@@ -87,7 +87,7 @@ async function createWebhook(
         const comprobado_en = needsVerification(modo) ? null : ahora
         const datos = { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora, comprobado_en }
         const created = await query(CREATE_WEBHOOK, datos)
-        const nuevo = created.length > 0 ? await leerWebhook(query, identity, webhook, ahora) : undefined
+        const nuevo = created.length > 0 ? await readWebhook(query, identity, webhook, ahora) : undefined
         if (!nuevo) return undefined
         if (needsVerification(modo)) await sendTest(query, nuevo, ahora)
         const sobre = ['webhook', webhook] as const

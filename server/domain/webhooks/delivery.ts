@@ -130,14 +130,14 @@ const FIND_AVISO = statement<ClaveDeWebhook & { guia: string; secuencia: number 
 )
 
 /** Returns the delivery with this public id. @throws Problema 404 */
-export async function requireWebhookAviso(...args: Parameters<typeof leerAvisoDeWebhook>) {
-  const row = await leerAvisoDeWebhook(...args)
+export async function requireWebhookAviso(...args: Parameters<typeof readAvisoDeWebhook>) {
+  const row = await readAvisoDeWebhook(...args)
   if (!row) throw new Problema('aviso_desconocido', 'Ese webhook no tiene ningún aviso con ese identificador.')
   return row
 }
 
 /** Returns the delivery with this public id; undefined if it does not exist. */
-export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: WebhookScope, webhook: string, id: string) {
+export async function readAvisoDeWebhook(db: Db, { comercioId, modo }: WebhookScope, webhook: string, id: string) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
   const [row] =
     guia === undefined || webhook !== `wh_${codigo}`

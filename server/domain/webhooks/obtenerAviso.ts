@@ -62,7 +62,7 @@ const roundMs = (ms: number | null) => (ms === null ? null : Math.round(ms * 10)
  * Returns the attempts of a delivery, newest first. A first attempt that succeeded is stored in the row of the
  * delivery.
  */
-async function leerIntentos(db: Db, aviso: WebhookAvisoRow): Promise<IntentoRow[]> {
+async function readIntentos(db: Db, aviso: WebhookAvisoRow): Promise<IntentoRow[]> {
   const { comercio_id, modo, webhook, guia_id, secuencia, exito } = aviso
   const rows = await db.prisma.webhook_intento.findMany({
     where: { comercio_id, modo, webhook, guia_id, secuencia },
@@ -99,7 +99,7 @@ export async function readWithIntentos(
 ): Promise<AvisoDeWebhookConIntentos> {
   const aviso = await requireWebhookAviso(db, ambito, webhook, codigo)
   const [intentos, contenido] = await Promise.all([
-    leerIntentos(db.de(ambito.comercioId), aviso),
+    readIntentos(db.de(ambito.comercioId), aviso),
     loadContent({ db: db.de(ambito.comercioId), secretos, log }, aviso),
   ])
   return {

@@ -2,7 +2,7 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generated/contract/types/index.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { AT_ONCE, avisoCodeOf, leerAvisoDeWebhook, presentWebhookAviso, type WebhookAvisoRow } from './delivery.ts'
+import { AT_ONCE, avisoCodeOf, presentWebhookAviso, readAvisoDeWebhook, type WebhookAvisoRow } from './delivery.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import { type ClaveDeWebhook, presentWebhook, requireWebhook, type WebhookRow } from './webhook.ts'
 
@@ -64,7 +64,7 @@ export const probarWebhook: Handler<'probarWebhook'> = async (input, deps) => {
       notifyJobs()
       return aviso
     },
-    reread: (aviso) => leerAvisoDeWebhook(db, identity, path.webhook, aviso),
+    reread: (aviso) => readAvisoDeWebhook(db, identity, path.webhook, aviso),
   })
   return { status: 202, headers, body: presentWebhookAviso(result) }
 }

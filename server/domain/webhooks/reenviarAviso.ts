@@ -7,8 +7,8 @@ import type { Handler } from '../operation.ts'
 import {
   AT_ONCE,
   type Clave,
-  leerAvisoDeWebhook,
   presentWebhookAviso,
+  readAvisoDeWebhook,
   requireWebhookAviso,
   type WebhookAvisoRow,
 } from './delivery.ts'
@@ -71,7 +71,7 @@ export async function resendAviso(
         // shows that resend.
         return row ?? aviso
       },
-      reread: (aviso) => leerAvisoDeWebhook(db, ambito, path.webhook, aviso),
+      reread: (aviso) => readAvisoDeWebhook(db, ambito, path.webhook, aviso),
     },
   )
   return { status: 202, headers, body: presentWebhookAviso(result) } as const

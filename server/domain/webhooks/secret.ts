@@ -5,7 +5,7 @@ import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 import { secretText } from './signature.ts'
-import { leerWebhook, presentWebhook, type WebhookScope } from './webhook.ts'
+import { presentWebhook, readWebhook, type WebhookScope } from './webhook.ts'
 
 /** Row of `webhook_secreto`. */
 export type SecretoRow = RowOf<webhook_secreto, { modo: Modo }>
@@ -46,7 +46,7 @@ export async function readWithSecreto(
   webhook: string,
   version: number,
 ): Promise<WebhookConSecreto | undefined> {
-  const row = await leerWebhook(db.query, { comercioId, modo }, webhook, clock())
+  const row = await readWebhook(db.query, { comercioId, modo }, webhook, clock())
   const [storedSecreto] = await db.query(LEER, { comercio_id: comercioId, modo, webhook, version })
   if (!row || !storedSecreto) return undefined
   return {

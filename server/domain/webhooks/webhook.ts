@@ -123,11 +123,11 @@ export interface WebhookScope {
  * @throws Problema 404
  */
 export async function requireWebhook({ query }: Pick<Db, 'query'>, ambito: WebhookScope, webhook: string, ahora: Date) {
-  return (await leerWebhook(query, ambito, webhook, ahora)) ?? throwUnknownWebhook()
+  return (await readWebhook(query, ambito, webhook, ahora)) ?? throwUnknownWebhook()
 }
 
 /** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
-export async function leerWebhook(query: Query, { comercioId, modo }: WebhookScope, webhook: string, ahora: Date) {
+export async function readWebhook(query: Query, { comercioId, modo }: WebhookScope, webhook: string, ahora: Date) {
   const [row] = await query(FIND_WEBHOOK, { comercio_id: comercioId, modo, webhook, ahora })
   return row
 }

@@ -17,11 +17,11 @@ export const SHOP_SCOPES = ['propietario', 'despacho', 'cobros', 'lectura'] as c
 
 /** Scopes of a merchant's key, by the name of the form's box. */
 const KEY_BOXES = {
-  leerGuias: ['guias:leer', 'Leer guías', 'Guías, historial y etiquetas.'],
+  readGuias: ['guias:leer', 'Leer guías', 'Guías, historial y etiquetas.'],
   escribirGuias: ['guias:escribir', 'Escribir guías', 'Crear, corregir y cancelar.'],
-  leerPruebas: ['pruebas_entrega:leer', 'Leer pruebas de entrega', 'Fotos, firma y quién recibió.'],
+  readPruebas: ['pruebas_entrega:leer', 'Leer pruebas de entrega', 'Fotos, firma y quién recibió.'],
   administrarWebhooks: ['webhooks:admin', 'Administrar webhooks', 'A dónde se avisa, y sus secretos.'],
-  leerBitacora: ['bitacora:leer', 'Leer la bitácora', 'Quién cambió o miró algo suyo.'],
+  readBitacora: ['bitacora:leer', 'Leer la bitácora', 'Quién cambió o miró algo suyo.'],
 } as const satisfies Record<string, readonly [Alcance, string, string]>
 type KeyBox = keyof typeof KEY_BOXES
 const KEY_BOX_NAMES = Object.keys(KEY_BOXES) as KeyBox[]

@@ -3,7 +3,7 @@ import { isForwarded } from '../../api/http/forwarded.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { statement } from '../../data/db.ts'
 import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
-import { type CorreoRow, leerCorreo } from '../../domain/correos/correo.ts'
+import { type CorreoRow, readCorreo } from '../../domain/correos/correo.ts'
 import { composeLetter } from '../../domain/correos/templates.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { MensajeRow } from '../../domain/mensajeria/mensaje.ts'
@@ -70,7 +70,7 @@ export function serveBuzon(
         token: tokenDe(secretos, row.id, row.kid)?.token,
       }))
       const correos = (await db.query(CORREOS)).flatMap((row): Correo[] => {
-        const opened = leerCorreo(secretos, row)
+        const opened = readCorreo(secretos, row)
         if (!opened) return []
         const carta = composeLetter(row.tipo, opened.datos, front.brand.nombre)
         return [{ ...carta, to: opened.para, sale: row.estado === 'enviado' }]

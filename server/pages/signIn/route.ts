@@ -3,17 +3,17 @@ import { isPresent } from '../../api/http/authenticate.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { companyTimeZone } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { acceptInvitacion, leerInvitacion } from '../../domain/equipo/aceptar.ts'
+import { acceptInvitacion, readInvitacion } from '../../domain/equipo/aceptar.ts'
 import { enterWithCode } from '../../domain/equipo/entrar.ts'
 import { enterWithSecondFactor } from '../../domain/equipo/entrarConSegundoFactor.ts'
 import { findImpediment } from '../../domain/equipo/factors.ts'
 import { CODE_MINUTES, writeCode } from '../../domain/equipo/mailCode.ts'
-import { leerPasskeys, presentPasskey, relyingParty } from '../../domain/equipo/passkey.ts'
+import { presentPasskey, readPasskeys, relyingParty } from '../../domain/equipo/passkey.ts'
 import { comercioOf, requireCorreo } from '../../domain/equipo/persona.ts'
 import { removePasskeyOf } from '../../domain/equipo/quitarPasskey.ts'
 import { PARTIAL_SIGN_IN_MINUTES, presentSecondFactor, readPartialSignIn } from '../../domain/equipo/secondFactor.ts'
 import { presentPersonaSesion, sesionCookies } from '../../domain/equipo/sesion.ts'
-import { chooseMembresia, closeSesionOf, leerSesiones } from '../../domain/equipo/sessionStore.ts'
+import { chooseMembresia, closeSesionOf, readSesiones } from '../../domain/equipo/sessionStore.ts'
 import { limitSignIns } from '../../domain/equipo/signInLimits.ts'
 import { Problema } from '../../platform/errors.ts'
 import { createClock } from '../../platform/time/clock.ts'
@@ -219,7 +219,7 @@ function createInvitation(deps: SignInDeps, { brand }: Front): RenderedPage['han
     return comercioRow?.nombre ?? brand.nombre
   }
   return async ({ req, rest: token, root, red, reading }) => {
-    const invitacion = await leerInvitacion(deps, token)
+    const invitacion = await readInvitacion(deps, token)
     if (!invitacion) return { status: 410, ...INVALID_INVITATION }
     const { ambito, alcances, correo, codigo_hash } = invitacion
     const invitationOptions = {
@@ -241,7 +241,7 @@ function createInvitation(deps: SignInDeps, { brand }: Front): RenderedPage['han
       return { status: 303, a: `${root}cuenta`, cabeceras }
     } catch (error) {
       if (error instanceof Problema && error.codigo === 'codigo_incorrecto') {
-        if (!(await leerInvitacion(deps, token))) return { status: 410, ...INVALID_INVITATION }
+        if (!(await readInvitacion(deps, token))) return { status: 410, ...INVALID_INVITATION }
         return { status: 401, ...invitationPage({ ...invitationOptions, values, faults: { codigo: error.message } }) }
       }
       const faults = faultsOf(error)
@@ -293,8 +293,8 @@ function createAccount(
     const names = new Map(rows.map(({ comercio, nombre }) => [comercio, nombre]))
     const nameOf = (comercio: string | null) => (comercio && names.get(comercio)) ?? brand.nombre
     const zona = companyTimeZone(settings.timeZone)
-    const ownPasskeys = (await leerPasskeys(db, identity.personaId)).map(presentPasskey)
-    const sesiones = await leerSesiones(deps, identity)
+    const ownPasskeys = (await readPasskeys(db, identity.personaId)).map(presentPasskey)
+    const sesiones = await readSesiones(deps, identity)
     return {
       status: 200,
       ...accountPage({

@@ -51,7 +51,7 @@ const LEER = statement<
 )
 
 /** Reads the data that the verification page shows for a guide's code; undefined if no guide has the code. */
-export async function leerEntrega(
+export async function readEntrega(
   { db, settings }: Pick<Deps, 'db' | 'settings'>,
   codigo: string,
 ): Promise<Entrega | undefined> {

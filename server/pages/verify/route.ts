@@ -8,7 +8,7 @@ import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { type RenderedPage, type Sheet, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
-import { leerEntrega } from './entrega.ts'
+import { readEntrega } from './entrega.ts'
 import { unknownPruebaPage, VERIFICATION_FAILED, verificationByCodePage, verificationPage } from './view.ts'
 
 type VerificationDeps = Pick<Deps, 'db' | 'verificationLimit' | 'settings'>
@@ -35,7 +35,7 @@ export function serveVerification(app: Express, front: Front, deps: Verification
     async handle({ req, rest, root }) {
       if (req.path === '/') return buscar(req.query.guia, root)
       const codigo = normalizeGuideCode(rest)
-      const entrega = codigo === undefined ? undefined : await leerEntrega(deps, codigo)
+      const entrega = codigo === undefined ? undefined : await readEntrega(deps, codigo)
       return entrega
         ? { status: 200, ...verificationPage(entrega, root, script) }
         : { status: 404, ...unknownPruebaPage(root) }

@@ -68,7 +68,7 @@ const FORBIDDEN: readonly [RegExp, string][] = [
 export function readMapLink(texto: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
   if (texto.length > 2048) refuse('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
   for (const [pattern, mensaje] of FORBIDDEN) if (pattern.test(texto)) refuse(mensaje)
-  if (/^geo:/i.test(texto)) return resultado(leerGeo(texto))
+  if (/^geo:/i.test(texto)) return resultado(readGeo(texto))
   const { host, url } = openHttps(texto, hosts)
   const codigo = SHORT_LINKS.find(([sitePattern]) => sitePattern.test(host + url.pathname))?.[1]
   // A short link without a code leads nowhere.
@@ -168,7 +168,7 @@ function findCoordinates(url: URL, host: string): Point | undefined {
     for (const nombre of names) {
       // One value may list several stops, as `A to:B` (Google, Apple) or `A;B` (OpenStreetMap). The last stop is the
       // destination.
-      const par = leerPar(
+      const par = readPair(
         parameter(nombre)
           .split(/ to:|;/)
           .at(-1),
@@ -192,7 +192,7 @@ function findCoordinates(url: URL, host: string): Point | undefined {
     // Waze and Apple mark `ll` with a pin. For Google it is the centre of the view.
     (isGoogleHost(host) ? undefined : firstPoint(['ll'])) ??
     createPoint(parameter('mlat'), parameter('mlon')) ??
-    (root === 'maps' && (modo === 'place' || busqueda) ? leerPar(lugar) : undefined) ??
+    (root === 'maps' && (modo === 'place' || busqueda) ? readPair(lugar) : undefined) ??
     (host.endsWith('waze.com') ? readGeohash(root === 'ul' ? modo : undefined, parameter('h')) : undefined) ??
     (root === 'go' ? readOsmCode(modo, url.searchParams.has('m')) : undefined) ??
     firstPoint(CAMERA_PARAMETERS)
@@ -248,7 +248,7 @@ function readData(campos: string[], isRoute: boolean): Point | undefined {
 function lastStop(segments: string[]): Point | undefined {
   const endIndex = segments.findIndex((segment) => /^(?:@|data=|am=)/.test(segment))
   const stops = segments.slice(1, endIndex < 0 ? undefined : endIndex)
-  return leerPar(stops.findLast((stop) => stop !== ''))
+  return readPair(stops.findLast((stop) => stop !== ''))
 }
 
 /**
@@ -295,7 +295,7 @@ function readCell(codigo: string, alphabet: string): Point | undefined {
 }
 
 /** Reads a `geo:` URI (RFC 5870), with Android's `?q=` extension. `?q=` is the pin and takes precedence. */
-function leerGeo(texto: string): Point | undefined {
+function readGeo(texto: string): Point | undefined {
   const [, cuerpo = '', queryText = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(texto) ?? []
   const [point = '', ...parameters] = decode(cuerpo).toLowerCase().split(';')
   const [, lat = '', lng = ''] = GEO_POINT.exec(point) ?? []
@@ -305,7 +305,7 @@ function leerGeo(texto: string): Point | undefined {
   if (parameters.some((parameter) => parameter.startsWith('crs=') && parameter !== 'crs=wgs84')) {
     refuse('El enlace geo: usa otro sistema de coordenadas (crs): convierta el punto a WGS 84.')
   }
-  return leerPar(new URLSearchParams(queryText).get('q') ?? undefined) ?? createPoint(lat, lng)
+  return readPair(new URLSearchParams(queryText).get('q') ?? undefined) ?? createPoint(lat, lng)
 }
 
 // --- Reading numbers and text ---
@@ -314,7 +314,7 @@ function leerGeo(texto: string): Point | undefined {
  * Reads a pair of coordinates: `14.6,-90.5`, or degrees, minutes and seconds. A label may precede the pair with an `@`
  * or follow it in parentheses.
  */
-const leerPar = (texto = ''): Point | undefined => readUnnamed(texto) ?? readUnnamed(texto.replace(/^.*@/s, ''))
+const readPair = (texto = ''): Point | undefined => readUnnamed(texto) ?? readUnnamed(texto.replace(/^.*@/s, ''))
 
 function readUnnamed(texto: string): Point | undefined {
   // Google writes `14.63,+-90.5`, where the plus sign stands for a space.

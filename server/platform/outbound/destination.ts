@@ -153,7 +153,7 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$|\.$/g,
 const AZURE_INTERNAL = '168.63.129.16'
 
 function alcance(direccion: string): 'publica' | 'loopback' | 'otra' {
-  const ip = leerIp(direccion)
+  const ip = readIp(direccion)
   const range = ip?.range()
   if (range === 'loopback') return 'loopback'
   if (range !== 'unicast' || ip?.toString() === AZURE_INTERNAL) return 'otra'
@@ -163,7 +163,7 @@ function alcance(direccion: string): 'publica' | 'loopback' | 'otra' {
 }
 
 const normalize = (direccion: string): Address => {
-  const ip = leerIp(direccion)
+  const ip = readIp(direccion)
   return { address: String(ip), family: ip instanceof ipaddr.IPv6 ? 6 : 4 }
 }
 
@@ -171,7 +171,7 @@ const normalize = (direccion: string): Address => {
  * Parses an IP address. An IPv4-mapped IPv6 address becomes its IPv4 address. Returns null for an address with a zone,
  * and for text that is not an address.
  */
-function leerIp(direccion: string) {
+function readIp(direccion: string) {
   const ipVersion = isIP(direccion)
   if (ipVersion === 4) return ipaddr.process(direccion)
   // ipaddr.js reads `::8.8.8.8`, which is not mapped, as `::ffff:8.8.8.8`. The hexadecimal form is unambiguous.

@@ -13,7 +13,7 @@ import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { captureScreen, hasBrowser } from '../../browser.ts'
 import type { Comercio } from '../../environment.ts'
 import { buildGuia, hasta } from '../../factories.ts'
-import { leerPdf } from '../../pruebasEntrega/readPdf.ts'
+import { parsePdf } from '../../pruebasEntrega/readPdf.ts'
 import { checkBars, checkLargeText } from '../inspect.ts'
 import {
   checkWindow,
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       evidencia: { firma: 'obligatoria', faltas: [], pagina_anterior: false },
     })
     const pdf = await bytesDe(prueba.pdf!.url)
-    expect(leerPdf(pdf).texto).toContain('Sin firma: se negó')
+    expect(parsePdf(pdf).texto).toContain('Sin firma: se negó')
 
     const carpeta = await mkdtemp(join(tmpdir(), 'guias-evidencia-'))
     try {
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       sin_firma: null,
       evidencia: { firma: 'obligatoria', faltas: ['firma'], pagina_anterior: true },
     })
-    expect(leerPdf(await bytesDe(prueba.pdf!.url)).texto).toContain('falta: la firma')
+    expect(parsePdf(await bytesDe(prueba.pdf!.url)).texto).toContain('falta: la firma')
   })
 
   it('judges what was queued without coverage by what was asked for at the door', async () => {

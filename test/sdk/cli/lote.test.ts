@@ -24,7 +24,7 @@ const intermediario = (respuestas: number) =>
   })
 
 describe('guias lote', () => {
-  const leerResultados = async (archivo: string) => {
+  const readResults = async (archivo: string) => {
     const texto = await readFile(join(cli.folder, archivo), 'utf8')
     const [cabecera = [], ...filas] = await Array.fromAsync(
       leerCsv(
@@ -101,7 +101,7 @@ describe('guias lote', () => {
       /^Revise {2}fila 2: municipio: «Vila Nueva».*¿Villa Nueva/m,
     ])
       expect(errores).toMatch(dicha)
-    const [fila] = await leerResultados('dudosas.resultados.csv')
+    const [fila] = await readResults('dudosas.resultados.csv')
     expect(fila!.slice(8).join()).toMatch(/telefono: .*; municipio: «Vila Nueva».*¿Villa Nueva/)
   })
 
@@ -111,7 +111,7 @@ describe('guias lote', () => {
     const una = await guias(['lote', await escribir('signo.csv', csv), ...RECOGIDA_ARGS])
     const dicha = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
     expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
-    expect((await leerResultados('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
+    expect((await readResults('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
     const estricta = await escribir('estricta.csv', csv + fila())
     expect(await guias(['lote', estricta, '--estricto', ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
@@ -138,7 +138,7 @@ describe('guias lote', () => {
       errores:
         'Falla   fila 3: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref\n',
     })
-    const filas = await leerResultados('repetidas.resultados-2.csv')
+    const filas = await readResults('repetidas.resultados-2.csv')
     expect(filas.map((una) => una.slice(1, 7))).toEqual([
       [viva, 'sí', expect.any(String), 'aceptado', 'sí', ''],
       [muerta, 'no', guia!.guia, 'cancelado', 'sí', 'ya_cancelada'],
@@ -172,7 +172,7 @@ describe('guias lote', () => {
     expect(primera.errores).toContain('fila 3: telefono')
     expect(primera.errores).not.toContain('fila 4')
     expect(primera.errores).not.toContain('█')
-    const filas = await leerResultados('pedidos.resultados.csv')
+    const filas = await readResults('pedidos.resultados.csv')
     expect(filas.map(([fila, ref, ok]) => [fila, ref, ok])).toEqual([
       ['2', a, 'sí'],
       ['3', b, 'no'],
@@ -252,7 +252,7 @@ describe('guias lote', () => {
     )
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS])
     expect([codigo, errores]).toEqual([1, expect.stringMatching(dicho)])
-    expect((await leerResultados('conflicto.resultados.csv'))[0]).toEqual([
+    expect((await readResults('conflicto.resultados.csv'))[0]).toEqual([
       '2',
       external_ref,
       'no',
@@ -297,10 +297,7 @@ describe('guias lote', () => {
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefijo])).output).toContain(
       '0 creadas, 2 ya existían, 0',
     )
-    expect((await leerResultados('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([
-      `${prefijo}-2`,
-      `${prefijo}-3`,
-    ])
+    expect((await readResults('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([`${prefijo}-2`, `${prefijo}-3`])
   })
 
   it.each<[string, string | Uint8Array, string[], string]>([
@@ -374,7 +371,7 @@ describe('guias lote', () => {
     expect([entera.codigo, entera.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
     expect(entera.output).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
     expect(await cuantas()).toBe(3_000)
-    expect(await leerResultados('grande.resultados-3.csv')).toHaveLength(3_000)
+    expect(await readResults('grande.resultados-3.csv')).toHaveLength(3_000)
   })
 
   it('does not go on for ever where nobody answers, nor with a key that is none', async () => {
@@ -388,17 +385,17 @@ describe('guias lote', () => {
     const url = ['--url', caido]
     const dejado = await guias(['lote', csv, ...RECOGIDA_ARGS, ...url, '--concurrencia', '1'])
     expect([dejado.codigo, dejado.errores]).toEqual([1, expect.stringContaining('no contesta')])
-    expect(await leerResultados('mil.resultados.csv')).toHaveLength(300)
+    expect(await readResults('mil.resultados.csv')).toHaveLength(300)
     await escribir('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
     expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(1)
     status = 400
     expect((await guias(['lote', csv, ...RECOGIDA_ARGS, ...url])).codigo).toBe(1)
-    expect(await leerResultados('mil.resultados-2.csv')).toHaveLength(1_000)
+    expect(await readResults('mil.resultados-2.csv')).toHaveLength(1_000)
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS], {
       env: { GUIAS_LLAVE: `${cli.comercio.llave}x` },
     })
     expect([codigo, errores]).toEqual([1, expect.stringContaining('no_autenticado')])
-    expect(await leerResultados('mil.resultados-3.csv')).toHaveLength(1)
+    expect(await readResults('mil.resultados-3.csv')).toHaveLength(1)
   })
 
   it('goes on where every other request fails, however many rows have failed', async () => {
@@ -477,7 +474,7 @@ describe('guias lote', () => {
     const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA_ARGS.join(' ')} | head -1`
     const { codigo, errores } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
     expect([codigo, errores]).toEqual([0, ''])
-    expect((await leerResultados('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
+    expect((await readResults('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
   })
 
   it.skipIf(!hasTerminal)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {

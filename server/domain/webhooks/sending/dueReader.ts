@@ -87,7 +87,7 @@ export class DueReader {
     if (this.#readsInProgress >= READS_AT_ONCE) return
     this.#readsInProgress++
     queueMicrotask(async () => {
-      const mayContinue = await this.#leer()
+      const mayContinue = await this.#readChosen()
       this.#readsInProgress--
       if (mayContinue && this.#toRead.size > 0 && !this.#closed) this.#begin()
     })
@@ -97,13 +97,13 @@ export class DueReader {
    * Reads the due deliveries of the chosen endpoints.
    * @returns true if there was something to read and room for it, and no read failed
    */
-  async #leer(): Promise<boolean> {
+  async #readChosen(): Promise<boolean> {
     const endpointReads = this.#chooseEndpoints()
     if (endpointReads.length === 0) return false
     const shards = await byPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.lease.key.comercio_id)
     const successes = await Promise.all(
       shards.map(([, parte]) =>
-        this.#leerParte(parte).then(
+        this.#readParte(parte).then(
           () => true,
           (error: unknown) => {
             this.#onError(error)
@@ -116,7 +116,7 @@ export class DueReader {
     return !successes.includes(false)
   }
 
-  async #leerParte(endpointReads: readonly EndpointRead[]): Promise<void> {
+  async #readParte(endpointReads: readonly EndpointRead[]): Promise<void> {
     let contentsByRead: AvisoContent[][] = []
     try {
       const dueRequests = endpointReads.map(({ endpoint: { lease, inMemory }, count }) => ({

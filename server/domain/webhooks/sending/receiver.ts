@@ -61,12 +61,12 @@ function aReceptor(deps: DepsDeReceptor, row: ReceptorRow, antes: Receptor | und
   return {
     ...row,
     url,
-    direccion: antes?.url === url ? antes.direccion : leerDireccion(deps, url, row.modo),
+    direccion: antes?.url === url ? antes.direccion : readAddress(deps, url, row.modo),
     claves: antes?.claves && hasSameSecretos(antes, row) ? antes.claves : readKeys(deps, row),
   }
 }
 
-function leerDireccion({ destinations }: DepsDeReceptor, url: string, modo: Receptor['modo']): URL | undefined {
+function readAddress({ destinations }: DepsDeReceptor, url: string, modo: Receptor['modo']): URL | undefined {
   try {
     return readDestination(url, policyOf(destinations, modo))
   } catch {

@@ -57,5 +57,5 @@ export function renderFields({ parameters }: ConsoleOperacion, onChange: () => v
 }
 
 /** Returns the trimmed values of the fields, by field name. */
-export const leerCampos = (form: HTMLFormElement): Map<string, string> =>
+export const readFields = (form: HTMLFormElement): Map<string, string> =>
   new Map([...new FormData(form)].map(([nombre, valor]) => [nombre, String(valor).trim()]))

@@ -2,7 +2,7 @@
 // tab. The page's Content-Security-Policy allows requests to this service only.
 import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { copyText } from '../../docs/browser/clipboard.ts'
-import { leerCampos, rememberIds, renderFields } from './fields.ts'
+import { readFields, rememberIds, renderFields } from './fields.ts'
 import { rememberLlave } from './llave.ts'
 import { buildPath, type ConsoleOperacion, faultOfLlave, headersOf, toCurl } from './operation.ts'
 import { showFailure, showResponse, showSending } from './response.ts'
@@ -20,7 +20,7 @@ let operaciones: readonly ConsoleOperacion[] = []
 
 const chosenOperacion = () => operaciones.find(({ id }) => id === operacion.value)!
 const bodyOf = ({ examples }: ConsoleOperacion) => (examples.length > 0 ? cuerpo.value : undefined)
-const direccion = () => serviceUrl + buildPath(chosenOperacion(), leerCampos(form))
+const direccion = () => serviceUrl + buildPath(chosenOperacion(), readFields(form))
 
 function showAddress() {
   ver('#direccion').textContent = `${chosenOperacion().method} ${direccion()}`
@@ -63,7 +63,7 @@ async function sendRequest() {
       method: entry.method,
       headers: {
         ...(llave.value.trim() && entry.needsLlave ? { Authorization: `Bearer ${llave.value.trim()}` } : {}),
-        ...headersOf(entry, leerCampos(form)),
+        ...headersOf(entry, readFields(form)),
         ...(texto === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(texto === undefined ? {} : { body: texto }),
@@ -119,7 +119,7 @@ ver('#curl').addEventListener(
   'click',
   () =>
     void copyAndReport(
-      toCurl(chosenOperacion(), direccion(), headersOf(chosenOperacion(), leerCampos(form)), bodyOf(chosenOperacion())),
+      toCurl(chosenOperacion(), direccion(), headersOf(chosenOperacion(), readFields(form)), bodyOf(chosenOperacion())),
     ),
 )
 ver('#copiar').addEventListener('click', () => void copyAndReport(ver('#recibido').textContent ?? ''))

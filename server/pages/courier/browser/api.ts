@@ -157,7 +157,7 @@ export const isSignedOut = ({ status }: ApiResponse<unknown>) => status === 204 
 /** Signs the courier out. */
 export const requestSignOut = () => requestApi<undefined>('DELETE', 'sesion')
 /** Reads a guide. */
-export const leerGuia = (guia: string) => requestApi<GuiaDeReparto>('GET', `guias/${guia}`)
+export const readGuia = (guia: string) => requestApi<GuiaDeReparto>('GET', `guias/${guia}`)
 /** Guides that the courier carries, those that are assigned to the courier, and those that the courier finished today. */
 export interface OwnGuias {
   datos: GuiaDeReparto[]

@@ -3,7 +3,7 @@
 import type { Point } from '../../../platform/maps/point.ts'
 import { showStatus } from '../../location/browser/form.ts'
 import { prepareMap } from '../../location/browser/openMap.ts'
-import { describePosition, leerZona } from '../../location/browser/words.ts'
+import { describePosition, readZone } from '../../location/browser/words.ts'
 
 const placeForm = document.querySelector<HTMLFormElement>('form[data-lugar]')
 
@@ -12,7 +12,7 @@ function prepareForm(form: HTMLFormElement) {
   const campo = (nombre: string) => form.elements.namedItem(nombre) as HTMLInputElement
   const [lat, lng, enlace] = [campo('lat'), campo('lng'), campo('enlace')]
   const openButton = document.getElementById('abrir-mapa') as HTMLButtonElement
-  const zona = leerZona(form)
+  const zona = readZone(form)
   const setPoint = (point?: Point) => {
     lat.value = point ? point.lat.toFixed(7) : ''
     lng.value = point ? point.lng.toFixed(7) : ''

@@ -7,7 +7,7 @@ import { prepareMap, type Visor } from './openMap.ts'
 import { type ChosenPlace, preparePlace } from './place.ts'
 import { type PositionSearch, preparePosition } from './position.ts'
 import { type FormSteps, prepareSteps, type UbicacionWay } from './steps.ts'
-import { describePosition, leerZona, type Zona } from './words.ts'
+import { describePosition, readZone, type Zona } from './words.ts'
 
 /** Form in which the recipient gives the location, while it is filled in. */
 export class Filling {
@@ -25,7 +25,7 @@ export class Filling {
   constructor(form: HTMLFormElement) {
     this.#form = form
     this.#reference = campo(form, 'referencia')!
-    this.#zona = leerZona(form)
+    this.#zona = readZone(form)
     this.#place = preparePlace(form, () => this.#onChoose())
     this.#visor = prepareMap(this.#place, () => this.#update(), this.#zona)
     this.#enlace = prepareLink(this.#place)

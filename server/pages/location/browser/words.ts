@@ -11,7 +11,7 @@ export interface Zona {
 }
 
 /** Reads the declared municipality from the form's `data-` attributes. */
-export function leerZona({ dataset }: HTMLFormElement): Zona {
+export function readZone({ dataset }: HTMLFormElement): Zona {
   const { lat, lng, lugar = '' } = dataset
   return { centre: lat && lng ? { lat: Number(lat), lng: Number(lng) } : undefined, nombre: lugar }
 }

@@ -177,8 +177,8 @@ function requestedRow({ faltas }: EvidenciaDePrueba): [string, string] {
  */
 async function checkFirma(jws: string, sha256: string): Promise<Firma> {
   const [head = '', cuerpo = '', firma = ''] = jws.split('.')
-  const { alg, typ, kid } = leerJson(head) as { alg?: string; typ?: string; kid?: string }
-  const manifiesto = leerJson(cuerpo) as Manifest
+  const { alg, typ, kid } = readJson(head) as { alg?: string; typ?: string; kid?: string }
+  const manifiesto = readJson(cuerpo) as Manifest
   const { keys } = (await (await fetch(`${root}.well-known/jwks.json`)).json()) as {
     keys: { kid: string; x: string }[]
   }
@@ -200,7 +200,7 @@ async function checkFirma(jws: string, sha256: string): Promise<Firma> {
 
 const deBase64 = (texto: string) =>
   Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
-const leerJson = (parte: string): unknown => JSON.parse(new TextDecoder().decode(deBase64(parte)))
+const readJson = (parte: string): unknown => JSON.parse(new TextDecoder().decode(deBase64(parte)))
 const enHexadecimal = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { leerGuia } from '../api.ts'
+import { readGuia } from '../api.ts'
 import { type Prediction, predict } from '../expected.ts'
 import { goTo, useStoredData } from '../hooks.ts'
 import { readActions } from '../store/actions.ts'
@@ -121,7 +121,7 @@ export function finDe(actions: readonly CourierAction[]): Estado | null {
  */
 export async function updateGuia(repartidor: string, guia: string): Promise<boolean> {
   try {
-    const { status, cuerpo, serverTime } = await leerGuia(guia)
+    const { status, cuerpo, serverTime } = await readGuia(guia)
     if (status === 200) await storeGuias(repartidor, [cuerpo], serverTime)
     if (status === 404) await storeWithoutData(repartidor, guia, true)
     if (status === 403) await storeUnassigned(repartidor, guia)

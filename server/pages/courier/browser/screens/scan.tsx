@@ -140,7 +140,7 @@ function LeerDeFoto(props: {
   setNotice: (aviso: string) => void
 }) {
   const { reader, handleText, setNotice } = props
-  const leerFoto = async (input: HTMLInputElement) => {
+  const readFoto = async (input: HTMLInputElement) => {
     const [foto] = input.files ?? []
     input.value = ''
     if (!foto) return
@@ -161,7 +161,7 @@ function LeerDeFoto(props: {
         type="file"
         accept="image/*"
         capture="environment"
-        onChange={({ currentTarget }) => leerFoto(currentTarget)}
+        onChange={({ currentTarget }) => readFoto(currentTarget)}
       />
       Leer de una foto
     </label>
