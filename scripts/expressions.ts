@@ -75,7 +75,7 @@ function visitContract(valor: unknown): void {
     else visitContract(memberValue)
 }
 
-/** Cache of the expressions known to be safe, because checking all takes about 15 seconds. */
+/** Cache of the expressions known to be safe, because checking all takes half a minute. */
 const CACHE_FILE = 'node_modules/.cache/guias/patrones.json'
 function readSafeKeys(): Set<string> {
   try {
