@@ -3,6 +3,7 @@
  * share ({@link readMonotonicClock}). GET returns these figures.
  */
 
+import { MINUTE_MS } from '../server/platform/time/units.ts'
 import { serveAsChild } from './harness/child.ts'
 import { readMonotonicClock } from './harness/order.ts'
 
@@ -62,6 +63,6 @@ serveAsChild((req, res) => {
       sendJson(buildSummary())
     },
   }
-  const timer = setTimeout(waiter.notify, Number(searchParams.get('ms') ?? 60_000))
+  const timer = setTimeout(waiter.notify, Number(searchParams.get('ms') ?? MINUTE_MS))
   waiters.push(waiter)
 })

@@ -14,6 +14,7 @@ import { columnsOf, newComercioCode } from '../../server/domain/comercios/comerc
 import { saveLlave } from '../../server/domain/llaves/llave.ts'
 import type { Modo, RitmosDeComercio } from '../../server/generated/contract/types/index.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { prepareDatabase } from '../../server/startup/migrations.ts'
 import { type ChildHandle, launch, registerCleanup } from './cleanup.ts'
 import type { BenchOptions } from './options.ts'
@@ -253,7 +254,7 @@ export async function startProgram(
 }
 
 async function waitUntilReady(url: string, { child }: ChildHandle) {
-  for (const limite = performance.now() + 60_000; performance.now() < limite; await sleep(5)) {
+  for (const limite = performance.now() + MINUTE_MS; performance.now() < limite; await sleep(5)) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`${child.spawnargs.join(' ')} terminó antes de estar listo`)
     if (await isReady(url)) return

@@ -8,6 +8,7 @@ import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
 import { newSecret, secretBytes } from '../../server/domain/webhooks/signature.ts'
 import { newWebhookCode } from '../../server/domain/webhooks/webhook.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { buildGuiaJson } from './data.ts'
 import type { Bench, BenchComercio, BenchInstallation } from './environment.ts'
 import type { DeliveryDestination } from './order.ts'
@@ -139,7 +140,7 @@ export async function runAtRate(perSecond: number, segundos: number, perform: (i
  * @throws if rows remain after 60 s
  */
 export async function waitUntilEmpty({ db }: BenchInstallation, table: string): Promise<void> {
-  for (const limite = performance.now() + 60_000; performance.now() < limite; await sleep(20)) {
+  for (const limite = performance.now() + MINUTE_MS; performance.now() < limite; await sleep(20)) {
     const { rows } = await db.pool.query<{ remaining: boolean }>(`select exists (select 1 from ${table}) as remaining`)
     if (!rows[0]!.remaining) return
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildPrevious } from '../../scripts/previous/migration.ts'
 import { git } from '../../scripts/previous/tag.ts'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { buildGuiaJson, buildLoteJson } from '../harness/data.ts'
 import { type Bench, FLAGS, nodeArgsOf, ROOT_PATH, startProgram, variablesDe } from '../harness/environment.ts'
 import { formatNumber } from '../harness/number.ts'
@@ -108,7 +109,7 @@ const CASES: Readonly<Record<string, Case<Build>>> = {
     ...create('crear con un webhook, enviado y asentado', 16),
     next: ({ testKey }) => ({ method: 'POST', path: '/api/v1/guias', llave: testKey, cuerpo: buildGuiaJson() }),
     async settle({ receiver, service }, requests) {
-      await receiver.esperar(requests, 60_000)
+      await receiver.esperar(requests, MINUTE_MS)
       await receiver.reset()
       await waitForIdle(service.pid)
     },

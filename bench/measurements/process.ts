@@ -4,6 +4,7 @@ import { chmod, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { registerCleanup } from '../harness/cleanup.ts'
 import { type Bench, FLAGS, isReady, startProgram } from '../harness/environment.ts'
 import { runLoad } from '../harness/load.ts'
@@ -87,7 +88,7 @@ const measureMemory = (bench: Bench) =>
     const samples: { x: number; mb: number }[] = []
     const startedAt = performance.now()
     const sampling = setInterval(
-      () => samples.push({ x: (performance.now() - startedAt) / 60_000, mb: readMemory(pid) ?? Number.NaN }),
+      () => samples.push({ x: (performance.now() - startedAt) / MINUTE_MS, mb: readMemory(pid) ?? Number.NaN }),
       1_000,
     )
     try {

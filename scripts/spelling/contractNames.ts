@@ -75,7 +75,7 @@ export const splitName = (name: string): string[] =>
   name
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .split(/[^\p{L}]+/u)
-    .filter((word) => word.length > 1)
+    .filter((word) => word !== '')
     .map((word) => word.toLowerCase())
 
 /** Returns the Spanish plural of a word: the code has lists of what the contract names once. */

@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { isServerFault } from '../platform/errors.ts'
+import { MINUTE_MS } from '../platform/time/units.ts'
 import type { Part, Place, Placements } from './parts.ts'
 import {
   currentScope,
@@ -138,7 +139,7 @@ export class Connections extends pg.Pool {
       application_name,
       ...(pooler ? {} : { options: startSettings.map(([nombre, valor]) => `-c ${nombre}=${valor}`).join(' ') }),
       connectionTimeoutMillis: 5_000,
-      idleTimeoutMillis: 60_000,
+      idleTimeoutMillis: MINUTE_MS,
       keepAlive: true,
       query_timeout: 8_000,
       // Prepares the statements that set role and visible merchants before other statements.

@@ -1,10 +1,11 @@
 import type { Express } from 'express'
 import type { Deps } from '../domain/deps.ts'
+import { DAY_MS } from '../platform/time/units.ts'
 import { bodyOf, PUBLIC_HEADERS, sendPage } from './response.ts'
 
 const SECURITY_TXT_PATH = '/.well-known/security.txt'
 /** Validity of the file, in milliseconds from each response. RFC 9116 recommends less than a year. */
-const VALIDITY_MS = 180 * 24 * 3_600_000
+const VALIDITY_MS = 180 * DAY_MS
 
 /**
  * Serves `security.txt`, the contact for vulnerability reports (RFC 9116), if the operator has configured a contact.

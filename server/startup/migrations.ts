@@ -5,12 +5,13 @@ import pg from 'pg'
 import { beforeMigrating, type Engine, type Kept, prepareEngine } from '../data/engine.ts'
 import { continueOrder } from '../data/order.ts'
 import { ROOT } from '../platform/root.ts'
+import { MINUTE_MS } from '../platform/time/units.ts'
 
 const MIGRATIONS_FOLDER = new URL('prisma/migrations/', ROOT)
 /** Advisory lock of Prisma: `prisma migrate` and all starts of the service wait for each other with it. */
 const LOCK_KEY = 72_707_369
 /** Longest wait for the lock, and interval between two attempts to take it, in milliseconds. */
-const LOCK_WAIT_MS = 60_000
+const LOCK_WAIT_MS = MINUTE_MS
 const LOCK_POLL_MS = 50
 
 /**

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { MINUTE_MS } from '../platform/time/units.ts'
 import { keyOf, readKernelQueues } from './kernelQueues.ts'
 
 /** Interval between two checks, in milliseconds. */
@@ -10,7 +11,7 @@ const INTERVAL = 5_000
  */
 const MIN_RATE = 500
 /** Time in which a reader must take all bytes that wait for it, in milliseconds. */
-const MAX_DRAIN = 60_000
+const MAX_DRAIN = MINUTE_MS
 /** Bytes of a connection that may stay in the kernel without a time limit. */
 const FREE_PER_CONNECTION = 64 * 1024
 /**

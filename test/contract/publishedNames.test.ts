@@ -6,8 +6,8 @@ import { readDocument } from '../../server/api/contract/contract.ts'
 
 /** Words of names that are not Spanish, by the reason why they stay. */
 const FOREIGN_WORDS = {
-  'given by the specification': 'api bulk external http idempotencia lat lng maps ok pdf ref url webhook webhooks',
-  'names of techniques, in every language': 'app disp dns exp host ip kid sha tls token totp uri zpl',
+  'given by the specification': 'api bulk external http idempotencia lat lng maps ok pdf ref url v webhook webhooks',
+  'names of techniques, in every language': 'app disp dns exp host ip kid m sha tls token totp uri zpl',
   'Spanish words that the dictionary lacks': 'autenticador desactualizada passkey passkeys ppp reintentar reintento',
   'two words of a schema’s name': 'onula',
   'Kubernetes’ names of probes': 'healthz readyz',

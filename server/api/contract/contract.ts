@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Operaciones } from '../../generated/contract/operations.ts'
 import type { ProblemCode } from '../../platform/errors.ts'
 import { ROOT } from '../../platform/root.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { RateClass } from '../limits/rates.ts'
 
 export type OperationId = keyof Operaciones
@@ -81,7 +82,7 @@ export interface Operation {
 }
 
 /** Time in which a proof of presence allows a session to change keys and persons, in milliseconds. */
-export const PRESENCE_MS = 5 * 60_000
+export const PRESENCE_MS = 5 * MINUTE_MS
 
 /** Default of the maximum size of a body, in bytes. */
 export const MAX_JSON_BYTES = 256 * 1024

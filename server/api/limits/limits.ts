@@ -1,5 +1,6 @@
 import type { RitmosDeComercio } from '../../generated/contract/types/index.ts'
 import { type Problema, tooMany } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Operation } from '../contract/contract.ts'
 import type { Identities, Identity } from '../http/identity.ts'
 import { Buckets, type Rate } from './buckets.ts'
@@ -76,7 +77,7 @@ export type NetworkClass = 'operaciones' | 'paginas'
  * Time after a valid key or session came from a network, in milliseconds, in which {@link Limits.ban} does not affect
  * that network.
  */
-const VOUCH_TTL_MS = 60_000
+const VOUCH_TTL_MS = MINUTE_MS
 /** Time for which new connections of a network are refused, in milliseconds. */
 const BAN_TTL_MS = 1_000
 

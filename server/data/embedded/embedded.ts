@@ -15,6 +15,7 @@ import { createServer, type Socket } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Installation } from './installation.ts'
 import { EmbeddedPostgresError, prepareInstallation, processOptions } from './installation.ts'
 import { isAlive, isPostmaster, readLines, readPostmaster, removeBrokenLock, removeForeignPid } from './postmaster.ts'
@@ -77,7 +78,7 @@ const MODESTO = ['jit=off', 'shared_buffers=128MB', 'max_connections=100', 'max_
 const LOG = ['log_error_verbosity=terse', 'log_min_error_statement=panic', 'log_checkpoints=off']
 const USE_LOCK = '1735745896, 1' // advisory lock: shared by users of the server, exclusive to stop it
 const INSTANCE_LOCK = '1735745896, 2'
-const START_DEADLINE_MS = 60_000 // Recovery after a power cut can take a while.
+const START_DEADLINE_MS = MINUTE_MS // Recovery after a power cut can take a while.
 
 /**
  * Starts the embedded PostgreSQL over DATA_DIR, or adopts the server that runs there.

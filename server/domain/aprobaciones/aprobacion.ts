@@ -4,6 +4,7 @@ import type { Aprobacion, ContenidoDeAprobacion } from '../../generated/contract
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { seal, unsealIfKnown } from '../../platform/sealing.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 
 /** Hours within which a request for approval can be decided. */
@@ -67,7 +68,7 @@ export async function openAprobacion(
     contenido: seal(secretos, 'aprobaciones', id, Buffer.from(JSON.stringify(contenido))),
     pide,
     creado_en,
-    vence_en: new Date(creado_en.getTime() + APROBACION_HOURS * 3_600_000),
+    vence_en: new Date(creado_en.getTime() + APROBACION_HOURS * HOUR_MS),
   })
   return row!
 }

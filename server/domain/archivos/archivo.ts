@@ -9,6 +9,7 @@ import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, unavailable } from '../../platform/errors.ts'
 import { readImage } from '../../platform/images/readImage.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import { findGuia, type GuiaRow } from '../guias/guia.ts'
@@ -56,7 +57,7 @@ const MAX_IMAGES = { per_intento: 20, per_guia: 60 }
 /**
  * Age in milliseconds after which an unfinished reservation no longer counts. The storage answers within ten seconds.
  */
-const UPLOAD_TIMEOUT_MS = 60_000
+const UPLOAD_TIMEOUT_MS = MINUTE_MS
 
 type GuiaKey = Pick<ArchivoRow, 'comercio_id' | 'modo' | 'guia_id'>
 

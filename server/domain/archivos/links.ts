@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../../platform/secrets.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 
 /** Disposition of the linked content: `inline` shows it, `attachment` saves it. */
 export type Disposition = 'inline' | 'attachment'
@@ -18,7 +19,7 @@ export interface SignedLinks {
 }
 
 /** Maximum remaining lifetime of a valid link, in milliseconds. */
-const MAX_LIFETIME_MS = 24 * 3_600_000
+const MAX_LIFETIME_MS = DAY_MS
 
 /**
  * Signs the path and every parameter in this fixed order. No signed parameter contains a line break. The path names the

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createTurns, type Turns } from '../../api/http/turns.ts'
 import { unavailable } from '../../platform/errors.ts'
 import { orUnavailable } from '../../platform/files/store.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 
 /**
  * Receives uploads into temporary files, where they wait for decoding. Decoding a picture of 40 megapixels takes up to
@@ -30,7 +31,7 @@ const CONCURRENCY = 1
  * Age in milliseconds at which a temporary file counts as left behind by a terminated process. Also the interval
  * between two cleanups of the folder.
  */
-const STALE_MS = 3_600_000
+const STALE_MS = HOUR_MS
 
 /** Creates the receiver of uploads. It creates the folder, and deletes the files that crashed processes left there. */
 export function createReception(folder: string): Reception {

@@ -2,6 +2,7 @@ import { type Db, statement } from '../../data/db.ts'
 import { forgetOwners } from '../../data/owners.ts'
 import { askAll, inEach } from '../../data/spread.ts'
 import type { FileStore } from '../../platform/files/store.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { isArchivoCode } from './archivo.ts'
 import type { FileMetrics } from './metrics.ts'
@@ -9,12 +10,12 @@ import type { FileMetrics } from './metrics.ts'
 /** Maximum number of rows or keys per batch. */
 const MAX_PER_BATCH = 500
 /** Age in milliseconds at which an unfinished upload counts as abandoned. An upload takes one minute at most. */
-const ABANDONED_MS = 3_600_000
+const ABANDONED_MS = HOUR_MS
 /**
  * Time in milliseconds that an uploaded file waits for a proof that uses it. Clients are expected to use a file on the
  * same day.
  */
-const UNUSED_MS = 7 * 86_400_000
+const UNUSED_MS = 7 * DAY_MS
 
 /** Deletes the rows of files that no proof used in time, and marks these files for deletion in `archivo_indice`. */
 const EXPIRE = statement<{ antes_de: Date }>(
@@ -48,7 +49,7 @@ const FORGET = statement<{ archivos: readonly string[] }>(
  * Minimum age in milliseconds of a file without a row before the sweeper deletes the file. This gives an operator time
  * to restore a database.
  */
-const UNNAMED_MS = 7 * 86_400_000
+const UNNAMED_MS = 7 * DAY_MS
 
 const ABANDON = statement<{ antes_de: Date }>(
   'archivos.abandonar',

@@ -7,6 +7,7 @@ import { ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 
 /** Row of the audit record (table `bitacora`), called a line. */
 export type BitacoraRow = RowOf<
@@ -117,7 +118,7 @@ const MAX_LINES_PER_INSERT = 1_000
  * `EPISODE_MS`: time in milliseconds in which refused sign-ins of one phone or network produce a single line.
  * `MAX_EPISODES`: maximum number of phones and networks that a process remembers.
  */
-const EPISODE_MS = 60_000
+const EPISODE_MS = MINUTE_MS
 const MAX_EPISODES = 1_000
 
 interface BitacoraDeps {

@@ -4,6 +4,7 @@ import { type Db, statement } from '../../data/db.ts'
 import type { eslabon } from '../../generated/contract/prisma/client.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { ownPublicKeys, readSigned } from '../../platform/signing/jws.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import {
   type Chain,
@@ -65,7 +66,7 @@ interface TimeRange {
  * Age in milliseconds from which an audit line without a link counts as a fault. Lines are normally chained every half
  * minute.
  */
-const UNCHAINED_MS = 3_600_000
+const UNCHAINED_MS = HOUR_MS
 
 /**
  * Recomputes the chains of a period and reports each difference as a fault.

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type Query, type RowOf, statement } from '../../data/db.ts'
 import type { correo } from '../../generated/contract/prisma/client.ts'
 import { seal, unsealIfKnown } from '../../platform/sealing.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import type { CorreoData, CorreoType } from './templates.ts'
 
@@ -62,7 +63,7 @@ export async function saveCorreo<T extends CorreoType>(
     tipo,
     ...sealCorreo(secretos, id, { para, datos }),
     creado_en,
-    vence_en: new Date(creado_en.getTime() + lifetimeMinutes * 60_000),
+    vence_en: new Date(creado_en.getTime() + lifetimeMinutes * MINUTE_MS),
   })
 }
 

@@ -3,6 +3,7 @@ import { type Db, statement } from '../../data/db.ts'
 import { letterHtml, letterText } from '../../platform/mail/letter.ts'
 import type { MailResult } from '../../platform/mail/smtp.ts'
 import { HANDOVER_WAITS } from '../../platform/time/backoff.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { JobDeps } from '../deps.ts'
 import { type CorreoRow, readCorreo } from './correo.ts'
 import { composeLetter } from './templates.ts'
@@ -139,4 +140,4 @@ const PURGE = statement<{ antes: Date }>('correos.limpiar', 'delete from correo 
 
 /** Deletes mails that are older than 30 days. */
 export const purgeCorreos = ({ db, clock }: Pick<CorreoDeps, 'db' | 'clock'>) =>
-  db.query(PURGE, { antes: new Date(clock().getTime() - RETENTION_DAYS * 86_400_000) })
+  db.query(PURGE, { antes: new Date(clock().getTime() - RETENTION_DAYS * DAY_MS) })

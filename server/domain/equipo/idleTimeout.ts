@@ -2,6 +2,7 @@ import type { Identities } from '../../api/http/identity.ts'
 import { ExpiringSet } from '../../api/limits/expiringSet.ts'
 import { statement } from '../../data/db.ts'
 import type { AlcanceDePersona } from '../../generated/contract/types/index.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { COMPANY } from './persona.ts'
 
@@ -12,8 +13,8 @@ function idleTimeOf(
   { cajaIdleMinutes, comercioIdleHours, companyIdleMinutes }: IdleSettings,
   { ambito, alcances }: { ambito: string; alcances: readonly AlcanceDePersona[] },
 ): number {
-  if (ambito !== COMPANY) return comercioIdleHours * 3_600_000
-  return (alcances.includes('caja') ? Math.min(cajaIdleMinutes, companyIdleMinutes) : companyIdleMinutes) * 60_000
+  if (ambito !== COMPANY) return comercioIdleHours * HOUR_MS
+  return (alcances.includes('caja') ? Math.min(cajaIdleMinutes, companyIdleMinutes) : companyIdleMinutes) * MINUTE_MS
 }
 
 /** Returns when the session of a membership ends if nobody uses it from now on. */

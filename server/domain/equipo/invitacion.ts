@@ -2,6 +2,7 @@ import { type Query, statement } from '../../data/db.ts'
 import type { AlcanceDePersona, Invitacion } from '../../generated/contract/types/index.ts'
 import { inGroups, normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
 import { saveCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
@@ -56,7 +57,7 @@ export async function saveInvitacion(
     intentos: 0,
     invitacion: `inv_${randomBase32(12)}`,
     creado_en,
-    vence_en: new Date(creado_en.getTime() + LINK_HOURS * 3_600_000),
+    vence_en: new Date(creado_en.getTime() + LINK_HOURS * HOUR_MS),
   }
   await query(SAVE, row)
   return { ...row, token }

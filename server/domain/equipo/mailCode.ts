@@ -4,6 +4,7 @@ import { type Query, statement } from '../../data/db.ts'
 import type { codigo_de_entrada } from '../../generated/contract/prisma/client.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import { sealCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
 
@@ -71,7 +72,7 @@ export async function writeCode(
   const huella = tokenHash(token)
   const codigo = String(randomInt(1_000_000)).padStart(6, '0')
   const ahora = clock()
-  const vence_en = new Date(ahora.getTime() + CODE_MINUTES * 60_000)
+  const vence_en = new Date(ahora.getTime() + CODE_MINUTES * MINUTE_MS)
   const { id } = newId()
   const datos = { codigo, minutos: CODE_MINUTES }
   const { huella: mail_digest, contenido: mail_content } = sealCorreo(secretos, id, { para: correo, datos })

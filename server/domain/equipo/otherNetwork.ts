@@ -1,10 +1,11 @@
 import type { AuthenticationDeps } from '../../api/http/authenticate.ts'
 import { wideNetwork } from '../../api/http/network.ts'
 import { ExpiringSet } from '../../api/limits/expiringSet.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 
 /** Time in milliseconds in which a session that changes its network adds at most one line to the audit record. */
-const REMEMBERED_MS = 12 * 3_600_000
+const REMEMBERED_MS = 12 * HOUR_MS
 
 /** Function that is told of each use of a session, and records the uses from another network. */
 export type AvisoDeRed = NonNullable<AuthenticationDeps['onSesionUse']>

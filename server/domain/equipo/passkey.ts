@@ -6,6 +6,7 @@ import type { passkey, reto_de_passkey } from '../../generated/contract/prisma/c
 import type { Passkey, PasskeyParaAgregar, PasskeyParaEntrar } from '../../generated/contract/types/index.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { NOT_FUTURE } from './mailCode.ts'
 
@@ -70,7 +71,7 @@ export async function writeChallenge(
 ): Promise<{ reto: string; vence_en: string; cabeceras: { 'Set-Cookie': string } }> {
   const token = newToken()
   const ahora = clock()
-  const vence_en = new Date(ahora.getTime() + CHALLENGE_MINUTES * 60_000)
+  const vence_en = new Date(ahora.getTime() + CHALLENGE_MINUTES * MINUTE_MS)
   await db.query(REQUEST, { huella: tokenHash(token), persona_id, ahora, vence_en })
   const cabeceras = { 'Set-Cookie': browser.setChallenge(token, CHALLENGE_MINUTES * 60) }
   return { reto: challengeOf(token), vence_en: vence_en.toISOString(), cabeceras }

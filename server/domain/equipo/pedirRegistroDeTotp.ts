@@ -1,6 +1,7 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import type { RegistroDeTotp } from '../../generated/contract/types/index.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { lockFactors, requireCanAdd } from './factors.ts'
@@ -25,7 +26,7 @@ export async function registerTotp(
   { personaId, sesion, correo }: Pick<Identities['sesionDePersona'], 'personaId' | 'sesion' | 'correo'>,
 ): Promise<RegistroDeTotp> {
   const { secreto, uri, sealed: sealedSecret } = await newTotpSecret(deps, { personaId, correo })
-  const vence_en = new Date(deps.clock().getTime() + REGISTRATION_MINUTES * 60_000)
+  const vence_en = new Date(deps.clock().getTime() + REGISTRATION_MINUTES * MINUTE_MS)
   await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, personaId)
     await requireCanAdd(query, sesion, personaId)

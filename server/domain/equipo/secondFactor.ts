@@ -6,7 +6,7 @@ import type { SegundoFactor, SegundoFactorPedido } from '../../generated/contrac
 import { normalizeBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
-import { DAY_MS } from '../../platform/time/units.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time/units.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { type Factors, readFactors } from './factors.ts'
@@ -48,7 +48,7 @@ export async function startSignIn(
 ): Promise<AMedias> {
   const token = newToken()
   const creado_en = clock()
-  const vence_en = new Date(creado_en.getTime() + PARTIAL_SIGN_IN_MINUTES * 60_000)
+  const vence_en = new Date(creado_en.getTime() + PARTIAL_SIGN_IN_MINUTES * MINUTE_MS)
   await query(START, { huella: tokenHash(token), persona_id, creado_en, vence_en })
   return { token, requestedFactor: { formas: factorFormsOf(factors), vence_en: vence_en.toISOString() } }
 }

@@ -6,6 +6,7 @@ import type { persona, sesion_persona } from '../../generated/contract/prisma/cl
 import type { Modo, Pais, SesionDePersona } from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/time/units.ts'
 import { presentRates } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { readDevice, sealDevice } from '../repartidores/device.ts'
@@ -40,7 +41,7 @@ export type PersonaSesionRow = RowOf<
   }
 
 /** Duration of a session in milliseconds: a working day at the courier company, 30 days at a merchant. */
-const DURATION_MS = { company: 12 * 3_600_000, comercio: 30 * 86_400_000 }
+const DURATION_MS = { company: 12 * HOUR_MS, comercio: 30 * DAY_MS }
 
 /**
  * Returns when a session ends that began at `creado_en`. The length depends on the membership: courier company or

@@ -3,6 +3,7 @@ import { type Db, statement } from '../../data/db.ts'
 import type { Estado, Falla, Motivo, QuienReparte } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import { findAsignacion } from '../asignaciones/asignacion.ts'
 import { withConsequences } from '../decisiones/consequences.ts'
 import type { Deps } from '../deps.ts'
@@ -223,7 +224,7 @@ export const answerReport = <Body>({ repetido }: EventoRegistrado, body: Body) =
 const latestOf = (...instants: Date[]) => new Date(Math.max(...instants.map((instant) => instant.getTime())))
 
 /** Maximum time that the reporter's clock may be ahead of the server's clock, in milliseconds. */
-const MAX_CLOCK_LEAD_MS = 5 * 60_000
+const MAX_CLOCK_LEAD_MS = 5 * MINUTE_MS
 
 /**
  * Returns the time when the reported fact happened, or undefined if the report has none.

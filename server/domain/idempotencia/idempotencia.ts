@@ -5,6 +5,7 @@ import type { Modo } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { digest, type Secrets } from '../../platform/secrets.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 
 /** Returns the content of a request as one text, independent of the order of its members. */
 export const requestContent = (solicitud: object): string =>
@@ -42,7 +43,7 @@ function withCanonicalCode(path: unknown): unknown {
 }
 
 /** Time in milliseconds that a key is kept. Afterwards the key is free. */
-export const KEY_LIFETIME_MS = 24 * 3_600_000
+export const KEY_LIFETIME_MS = DAY_MS
 
 const FIND = statement<Clave & { desde: Date }, RememberedKey>(
   'idempotencia.buscar',

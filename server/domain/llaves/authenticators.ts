@@ -3,6 +3,7 @@ import { readRange } from '../../api/http/network.ts'
 import { isDistributed } from '../../data/db.ts'
 import { type GroupOwner, Groups } from '../../data/queue/groups.ts'
 import { isToken, tokenHashText } from '../../platform/codes/token.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import { presentRates } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { findPersonaSesiones, isOpen, personaIdentity } from '../equipo/sesion.ts'
@@ -19,7 +20,7 @@ const CONCURRENCY = 2
  * Milliseconds for which a known key stays valid while its database is unreachable. Used only if merchants' rows are on
  * other machines, which may still be reachable. A key cannot be revoked meanwhile, unless only this process is cut off.
  */
-const GRACE_MS = 60_000
+const GRACE_MS = MINUTE_MS
 
 const lookUpDirectly: LookUp = (leer) => leer()
 

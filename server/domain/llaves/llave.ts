@@ -20,6 +20,7 @@ import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generated/contract/vocabu
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/time/units.ts'
 import {
   AUDITED_LLAVE_FIELDS,
   INHERITED_LLAVE_FIELDS,
@@ -173,7 +174,7 @@ export const markDemoLlaves = (db: Pick<Db, 'query'>, texts: readonly string[]) 
 const PREFIX = 'llave_'
 const PUBLIC_ID = new RegExp(`^${PREFIX}([0-9A-Z]{${ID_LENGTH}})$`)
 
-const WEEK_MS = 7 * 86_400_000
+const WEEK_MS = 7 * DAY_MS
 
 /** Reports whether a valid key expires within seven days. */
 export const expiresSoon = (vence_en: Date | null, ahora: Date) =>
@@ -316,7 +317,7 @@ export async function expireLlave(
 }
 
 /** Returns the end of the overlap of a rotated key and its successor. */
-export const overlapEnd = (ahora: Date, horas: number) => new Date(ahora.getTime() + horas * 3_600_000)
+export const overlapEnd = (ahora: Date, horas: number) => new Date(ahora.getTime() + horas * HOUR_MS)
 
 /** Returns the public identifier of a key. */
 export const toPublicLlaveId = (id: string) => PREFIX + id

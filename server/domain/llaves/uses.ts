@@ -1,12 +1,13 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { Log } from '../../platform/log.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import { expiresSoon, type LlaveRow } from './llave.ts'
 
 /**
  * Minimum time between two stored uses of a key (`INTERVAL_MS`), and time for which uses are collected before they are written
  * (`DELAY_MS`), both in milliseconds.
  */
-const INTERVAL_MS = 60_000
+const INTERVAL_MS = MINUTE_MS
 const DELAY_MS = 1_000
 
 const RECORD = statement<{ ids: readonly string[]; instants: readonly Date[] }>(

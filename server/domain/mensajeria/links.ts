@@ -1,5 +1,6 @@
 import type { Db } from '../../data/db.ts'
 import { noteOwners } from '../../data/owners.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import type { MensajeDeps } from './row.ts'
 
 /** Records the merchant of each link before the link's row is written. */
@@ -12,5 +13,5 @@ export const noteLinkOwners = (db: Db, rows: readonly { huella: string; comercio
 /** Returns the id of the key that signs new links, and the instant until which new links are valid. */
 export const enlaceDe = ({ secretos, settings }: MensajeDeps, ahora: Date) => ({
   kid: secretos.current('ubicacion').kid,
-  vence_en: new Date(ahora.getTime() + settings.requestHours * 3_600_000),
+  vence_en: new Date(ahora.getTime() + settings.requestHours * HOUR_MS),
 })

@@ -1,4 +1,5 @@
 import { HANDOVER_WAITS } from '../../platform/time/backoff.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import type { JobDeps } from '../deps.ts'
 import { type ClaimedMensaje, claimMensajes } from './claim.ts'
@@ -26,7 +27,7 @@ const TOTAL_WAIT_MS = HANDOVER_WAITS.reduce((sum, delay) => sum + delay, 0)
 const ACCOUNT_ERROR_CODES =
   /^(?:0|3|10|33|100|190|2\d\d|368|131005|131031|131042|131045|133010|132\d{3}|configuracion|http_\d{3})$/
 const ACCOUNT_WAIT_MS = 600_000
-const MAX_ACCOUNT_WAIT_MS = 86_400_000
+const MAX_ACCOUNT_WAIT_MS = DAY_MS
 
 const UNKNOWN_IF_SENT =
   'El proceso que lo enviaba se detuvo antes de saber si salió. Si el destinatario no lo recibió, pídalo otra vez.'

@@ -2,6 +2,7 @@ import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import {
   announceChangeSql,
@@ -74,7 +75,7 @@ export const markDoubtful = (
   onlyExpired = false,
 ) => {
   const ahora = clock()
-  const vence_en = new Date(ahora.getTime() + settings.requestHours * 3_600_000)
+  const vence_en = new Date(ahora.getTime() + settings.requestHours * HOUR_MS)
   const hasta = onlyExpired ? ahora : null
   return askByMerchant(db, mensajes, ({ query }, claves) =>
     query(MARK_DOUBTFUL, { ids: idsDe(claves), motivo, hasta, vence_en }),

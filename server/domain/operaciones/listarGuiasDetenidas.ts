@@ -2,6 +2,7 @@ import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import { companyTimeZone } from '../catalogo/timeZone.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
@@ -12,7 +13,7 @@ const MAX_STALLED = 100
 /** Maximum guides read per merchant and state. */
 const MAX_READ = 10_000
 /** Time in milliseconds after which a parcel in custody counts as stuck if its state does not change. */
-const STALLED_MS = 48 * 3_600_000
+const STALLED_MS = 48 * HOUR_MS
 /** States in which a parcel is in custody. `en_ruta` is missing because it has its own limit: the end of the day. */
 const CUSTODIA_STATES: readonly Estado[] = [
   'recolectado',

@@ -1,6 +1,7 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Decision, Estado } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import { readIntentos } from '../comercios/comercio.ts'
 import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../decisiones/decision.ts'
 import { isRectifiable } from '../estados/estados.ts'
@@ -52,7 +53,7 @@ const RECTIFY_PRUEBA = statement<ReturnType<typeof guiaKeyOf> & { secuencia: num
 )
 
 /** Time after the registration of a delivery in which the delivery can be undone, in milliseconds. */
-const ENTREGA_DEADLINE_MS = 24 * 3_600_000
+const ENTREGA_DEADLINE_MS = DAY_MS
 
 /**
  * Undoes the guide's last change of state that is not undone yet, in the transaction that locks the guide.

@@ -6,6 +6,7 @@ import type { QuienReparte, Repartidor, RepartidorConCodigo, Sesion } from '../.
 import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Secrets, SubKey } from '../../platform/secrets.ts'
+import { HOUR_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 
 /** Returns a courier in the contract's form, without the code. */
@@ -144,7 +145,7 @@ export type SesionRow = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'venc
   Pick<repartidor, 'repartidor' | 'nombre' | 'demostracion'>
 
 /** Duration of a session in milliseconds: 12 hours, a working day. */
-export const SESION_DURATION_MS = 12 * 3_600_000
+export const SESION_DURATION_MS = 12 * HOUR_MS
 
 /**
  * SQL that selects sessions, except those whose code was renewed or removed. The rows of the excluded sessions stay in

@@ -1,6 +1,7 @@
 import { type Db, type RowOf, statement } from '../../data/db.ts'
 import type { recuperacion } from '../../generated/contract/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../../generated/contract/types/index.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import { type EventoRow, subscribesTo } from '../eventos/evento.ts'
 import type { ClaveDeWebhook, WebhookRow, WebhookScope } from './webhook.ts'
 
@@ -56,7 +57,7 @@ export async function readRecovery(
  * Maximum difference between the clocks of two processes, in milliseconds. Because of it, events are not written
  * strictly in the order of their times.
  */
-export const CLOCK_SKEW = 10 * 60_000
+export const CLOCK_SKEW = 10 * MINUTE_MS
 
 type ComercioKey = Pick<EventoRow, 'comercio_id' | 'modo'>
 

@@ -4,6 +4,7 @@ import type { RecuperacionParaCrear } from '../../generated/contract/types/index
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { doOnce, type Remember } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
@@ -106,7 +107,7 @@ function requireTimeRange(cuerpo: RecuperacionParaCrear, ahora: Date, dias: numb
     problemOfFaults('validacion', [{ campo, codigo: 'fuera_de_rango', mensaje }])
   if (desde >= ahora) throw falla('/desde', 'debe estar en el pasado')
   // Older deliveries are no longer kept, so the service cannot know if they arrived.
-  if (desde.getTime() < ahora.getTime() - dias * 86_400_000)
+  if (desde.getTime() < ahora.getTime() - dias * DAY_MS)
     throw falla('/desde', `debe estar en los últimos ${dias} días; lo anterior está en el flujo de eventos`)
   if (hasta <= desde) throw falla('/hasta', 'debe ser posterior a desde; omítalo para llegar hasta ahora')
   return { desde, hasta: hasta > ahora ? ahora : hasta }

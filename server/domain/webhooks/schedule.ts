@@ -1,5 +1,5 @@
 import { REINTENTOS } from '../../generated/contract/vocabulary.ts'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/time/units.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../platform/time/units.ts'
 
 /** Wait before each attempt, in milliseconds, from the first attempt to the last. */
 export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SECOND_MS)
@@ -52,7 +52,7 @@ export const MIN_BRAKE = SECOND_MS
 export const MAX_BRAKE = MINUTE_MS
 
 /** Time after which an endpoint that only failed is disabled, in milliseconds. */
-export const FAILURE_WINDOW = 5 * 24 * HOUR_MS
+export const FAILURE_WINDOW = 5 * DAY_MS
 /** Minimum number of failures for which an endpoint is disabled after {@link FAILURE_WINDOW}. */
 export const MIN_FAILURES = 20
 /**

@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import { keyIdOf } from '../../platform/sealing.ts'
-import { DAY_MS } from '../../platform/time/units.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { reencryptSecret, type SecretoRow } from './secret.ts'
 
@@ -132,7 +132,7 @@ async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): 
     () => db.query(DELETE_AVISOS_OF_DELETED),
     () => db.query(DELETE_OLD_INTENTOS, retentionLimit),
     () => db.query(DELETE_OLD_AVISOS, retentionLimit),
-    () => db.query(DELETE_WEBHOOKS, { antes_de: ago(10 * 60_000) }),
+    () => db.query(DELETE_WEBHOOKS, { antes_de: ago(10 * MINUTE_MS) }),
     () => db.query(DELETE_RECOVERIES, retentionLimit),
     () => db.query(DELETE_SECRETOS, { antes_de: ago(DAY_MS) }),
   ]

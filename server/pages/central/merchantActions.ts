@@ -9,6 +9,7 @@ import type {
   Persona,
 } from '../../generated/contract/types/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import { type Html, html } from '../html.ts'
 import { type Action, type Actions, type Draw, TICKED, type Values } from './forms.ts'
 
@@ -123,7 +124,7 @@ function endOfDay(day: string, clock: Clock): string | undefined {
   if (day === '') return undefined
   const noon = `${day}T12:00:00Z`
   if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(noon))) return day
-  return new Date(Date.parse(`${day}T23:59:59Z`) - clock.minutes(noon) * 60_000).toISOString()
+  return new Date(Date.parse(`${day}T23:59:59Z`) - clock.minutes(noon) * MINUTE_MS).toISOString()
 }
 
 /** Merchant, and the clock by which its page shows times. */

@@ -5,6 +5,7 @@ import { PRESENCE_MS } from '../../api/contract/contract.ts'
 import { isPresent } from '../../api/http/authenticate.ts'
 import type { Comercio, Llave, LlaveCreada } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/time/units.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { showAudit } from './audit.ts'
@@ -72,7 +73,7 @@ async function showList(call: CallOperation, { req }: PageRequest, office: Offic
 /** Creates a merchant and invites its first person. Does neither if the proof of presence is missing. */
 async function showNew(call: CallOperation, { req, root, reading }: PageRequest, office: Office): Promise<Sheet> {
   const present =
-    office.now.getTime() - office.presence.getTime() < PRESENCE_MS - 60_000 || req.query.confirmado !== undefined
+    office.now.getTime() - office.presence.getTime() < PRESENCE_MS - MINUTE_MS || req.query.confirmado !== undefined
   if (reading) return { status: 200, ...newMerchantPage(office, { refused: undefined, present }) }
   const values = await valuesOf(req, NEW_FIELDS)
   if (!values) return { status: 400, ...FOREIGN_FORM }

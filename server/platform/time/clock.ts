@@ -1,3 +1,5 @@
+import { MINUTE_MS } from './units.ts'
+
 /** Spanish names of the months. */
 export const MONTHS = [
   'enero',
@@ -109,7 +111,7 @@ function leer(texto: string, zona: string): LocalTime | undefined {
   const p = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
   for (const { type, value } of formato(zona).formatToParts(instant)) if (type in p) p[type as Campo] = Number(value)
   const local = Date.UTC(p.year, p.month - 1, p.day, p.hour, p.minute, p.second)
-  return { p, minutes: Math.round((local - instant.getTime()) / 60_000) }
+  return { p, minutes: Math.round((local - instant.getTime()) / MINUTE_MS) }
 }
 
 const dos = (numero: number) => String(numero).padStart(2, '0')

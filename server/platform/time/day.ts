@@ -1,5 +1,6 @@
 import { createClock, MONTHS } from './clock.ts'
 import { readInstant } from './instant.ts'
+import { MINUTE_MS } from './units.ts'
 
 // Calendar days as texts, «2026-11-25» (RFC 3339, full-date). Texts of days sort like the days.
 
@@ -14,7 +15,7 @@ export const dayIn = (instant: Date, zona: string): string => createClock(zona).
 export function startOfDay(instant: Date, zona: string): Date {
   const clock = createClock(zona)
   const midnight = Date.parse(`${clock.dia(instant.toISOString())}T00:00:00Z`)
-  const midnightAt = (minutes: number) => new Date(midnight - minutes * 60_000)
+  const midnightAt = (minutes: number) => new Date(midnight - minutes * MINUTE_MS)
   // The offset may have changed since midnight.
   return midnightAt(clock.minutes(midnightAt(clock.minutes(instant.toISOString())).toISOString()))
 }

@@ -10,7 +10,7 @@ import type pg from 'pg'
 import { type ArchiveEntry, readArchive, textContents, writeArchive } from '../../../platform/backup/archive.ts'
 import type { Passphrase } from '../../../platform/backup/seal.ts'
 import type { Log } from '../../../platform/log.ts'
-import { DAY_MS } from '../../../platform/time/units.ts'
+import { DAY_MS, MINUTE_MS } from '../../../platform/time/units.ts'
 import { type Lsn, readLsn } from '../../lsn.ts'
 import { backupCluster, keysOf } from '../backup.ts'
 import { EmbeddedPostgresError } from '../installation.ts'
@@ -49,7 +49,7 @@ export interface ContinuousBackup {
 /** Interval between two scans of the files, and pause between a fault and the next attempt, in milliseconds. */
 const ROUND = 5_000
 /** Bound on a query, in milliseconds. */
-const QUERY_TIMEOUT = 60_000
+const QUERY_TIMEOUT = MINUTE_MS
 /** Pause after a failed copy of the cluster, in milliseconds. Each attempt reads the whole database. */
 const PATIENCE = 300_000
 

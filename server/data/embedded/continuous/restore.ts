@@ -3,6 +3,7 @@ import { mkdir, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readArchive } from '../../../platform/backup/archive.ts'
 import type { Passphrase } from '../../../platform/backup/seal.ts'
+import { HOUR_MS } from '../../../platform/time/units.ts'
 import { makeEmpty, writeEntries } from '../backup.ts'
 import { acquirePostgres } from '../embedded.ts'
 import { claimForPostgres, EmbeddedPostgresError } from '../installation.ts'
@@ -12,7 +13,7 @@ import { listPieces, readSegment } from './pieces.ts'
 import { SEGMENT } from './walStream.ts'
 
 /** Maximum time to replay the log since the copy, in milliseconds. */
-const REPLAY = 6 * 3_600_000
+const REPLAY = 6 * HOUR_MS
 /** PostgreSQL's message when the recovery target lies after the end of the log. */
 const TOO_LATE = 'recovery ended before configured recovery target was reached'
 

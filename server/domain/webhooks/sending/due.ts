@@ -1,5 +1,6 @@
 import { type Db, statement } from '../../../data/db.ts'
 import { askAll, askByMerchant } from '../../../data/spread.ts'
+import { MINUTE_MS } from '../../../platform/time/units.ts'
 import type { Deps } from '../../deps.ts'
 import {
   type AvisoContent,
@@ -220,7 +221,7 @@ export async function unleasedDeliveries({ db, clock }: { db: Db; clock: () => D
 }
 
 /** Time after which a due delivery counts as overdue, in milliseconds. */
-const OVERDUE_AFTER_MS = 10 * 60_000
+const OVERDUE_AFTER_MS = 10 * MINUTE_MS
 
 // A probe either ends the pause of a failing endpoint or starts another pause. If a pause ended long ago, no probe was
 // sent since.

@@ -103,7 +103,7 @@ export class DueReader {
     const shards = await byPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.lease.key.comercio_id)
     const successes = await Promise.all(
       shards.map(([, parte]) =>
-        this.#readParte(parte).then(
+        this.#readShard(parte).then(
           () => true,
           (error: unknown) => {
             this.#onError(error)
@@ -116,7 +116,7 @@ export class DueReader {
     return !successes.includes(false)
   }
 
-  async #readParte(endpointReads: readonly EndpointRead[]): Promise<void> {
+  async #readShard(endpointReads: readonly EndpointRead[]): Promise<void> {
     let contentsByRead: AvisoContent[][] = []
     try {
       const dueRequests = endpointReads.map(({ endpoint: { lease, inMemory }, count }) => ({

@@ -39,11 +39,11 @@ const traceOf = (contenido: AvisoContent) => traceparentOf(contenido)?.split('-'
 /**
  * Sends due deliveries to merchants' servers. A class of its own does each step, and this class connects them:
  *
- *     commit here ──► receive ─────────────────┐
- *     signal ───────► look ──┐                 ▼
- *     search ───────► look ──┼─► DueReader ─► Admission ─► exchange ─► Settlement
- *     round ─────────────────┘      ▲             │ drop                 │ health changed
- *                                   └─────────────┴──────────────────────┴──► Retries
+ *     commit here ──► receive ────────────────────────────┐
+ *     signal, search, Retries ──► look ─┐                 ▼
+ *     round ────────────────────────────┴─► DueReader ─► Admission ─► exchange ─► Settlement ─► Retries
+ *                                               ▲             │
+ *                                               └── dropped ──┘
  *
  * `look` asks {@link HeldEndpoints} for endpoints that this process does not hold. A held {@link Endpoint} has two modes,
  * which its own description shows. Its read mode is moved by {@link DueReader}, by deliveries that leave memory unsent,
