@@ -6,10 +6,10 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
-import { normalizeGuia } from '../server/domain/guias/data.ts'
 import { digestsOf } from '../server/domain/guias/digests.ts'
-import { buildNewGuiaRow, type GuiaRow } from '../server/domain/guias/fields.ts'
-import { present } from '../server/domain/guias/guia.ts'
+import { normalizeGuia } from '../server/domain/records/guiaData.ts'
+import { buildNewGuiaRow, type GuiaRow } from '../server/domain/records/guiaFields.ts'
+import { present } from '../server/domain/records/guiaPresentation.ts'
 import { createIdGenerator, newGuideCode } from '../server/platform/codes/codes.ts'
 import '../server/domain/guias/writing.ts'
 import { createAuthenticators } from '../server/domain/llaves/authenticators.ts'

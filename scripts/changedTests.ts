@@ -12,6 +12,7 @@ const SMOKE = 'test/salud/comprobarDisponibilidad.test.ts'
 const RULES: readonly [pattern: RegExp, ...tests: string[]][] = [
   [/^(test\/.+\.test\.ts)$/, '$1'],
   [/^(test\/[^/]+\/)/, '$1'],
+  [/^server\/domain\/(?:identities|records|scans)\//, 'test/'],
   [/^server\/domain\/([^/]+\/)/, 'test/$1', SMOKE],
   [/^server\/pages\/(?:docs|console|home)\//, 'test/docs/'],
   [/^server\/pages\//, 'test/pages/'],

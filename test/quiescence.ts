@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { type Db, inTransaction, isDistributed } from '../server/data/db.ts'
 import type { JobDeps } from '../server/domain/deps.ts'
+import type { ClaveDeWebhook } from '../server/domain/records/webhookKey.ts'
 import { findDue } from '../server/domain/webhooks/sending/due.ts'
 import { LEASE_QUEUE } from '../server/domain/webhooks/sending/leaseRecords.ts'
-import type { ClaveDeWebhook } from '../server/domain/webhooks/webhook.ts'
 import { JOBS } from '../server/startup/jobs.ts'
 import { hasta } from './factories.ts'
 

@@ -30,11 +30,11 @@ import type { GuideWriter } from './guias/writing.ts'
 import type { LlaveUses } from './llaves/uses.ts'
 import type { MessageMetrics } from './mensajeria/metrics.ts'
 import type { WhatsappClient } from './mensajeria/whatsapp.ts'
+import type { ClaveDeWebhook, NotifyJobs } from './records/webhookKey.ts'
 import type { ServiceThreadTasks } from './threadTasks.ts'
 import type { DryRun } from './webhooks/dryRun.ts'
 import type { WebhookMetrics } from './webhooks/metrics.ts'
 import type { Sender } from './webhooks/sending/sender.ts'
-import type { ClaveDeWebhook, NotifyJobs } from './webhooks/webhook.ts'
 
 type ServiceConfigKey =
   | 'repartidorReach'

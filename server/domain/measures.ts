@@ -4,7 +4,7 @@ import { askAll } from '../data/spread.ts'
 import type { webhook } from '../generated/contract/prisma/client.ts'
 import { readChains, readUnchained } from './bitacora/chain.ts'
 import { subscribesTo } from './eventos/evento.ts'
-import { isUnsendableSql } from './guias/guia.ts'
+import { isUnsendableSql } from './records/locationRequest.ts'
 import { overdueDeliveries, unleasedDeliveries } from './webhooks/sending/due.ts'
 
 /** Sources of the measures. */

@@ -22,6 +22,7 @@ import { eraseOldPersonas } from '../domain/personas/erase.ts'
 import { maintainErasures } from '../domain/personas/erasures.ts'
 import { deletePruebas } from '../domain/pruebasEntrega/erase.ts'
 import { bringPruebasForward, makePdfs, readPendingPruebas } from '../domain/pruebasEntrega/makePdf.ts'
+import type { ClaveDeWebhook } from '../domain/records/webhookKey.ts'
 import { purgeRepartidorSesiones } from '../domain/repartidores/repartidor.ts'
 import { eraseUbicaciones } from '../domain/ubicacion/erase.ts'
 import { bringLinksForward, readPendingLinks, resolveLinks } from '../domain/ubicacion/resolveLinks.ts'
@@ -30,7 +31,6 @@ import { bringAvisosForward } from '../domain/webhooks/sending/advance.ts'
 import { LEASE_QUEUE } from '../domain/webhooks/sending/leaseRecords.ts'
 import { RETRY_QUEUE } from '../domain/webhooks/sending/retries.ts'
 import { cleanWebhooks } from '../domain/webhooks/sweeper.ts'
-import type { ClaveDeWebhook } from '../domain/webhooks/webhook.ts'
 
 /**
  * Options of queues in which each job stands for a row. A job that fails six times, or kills its worker six times, is

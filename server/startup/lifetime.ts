@@ -1,7 +1,7 @@
 import type { SignalSender } from '../data/queue/signals.ts'
 import type { Health } from '../domain/deps.ts'
 import type { RecentEvento } from '../domain/eventos/evento.ts'
-import type { NotifyJobs } from '../domain/webhooks/webhook.ts'
+import type { NotifyJobs } from '../domain/records/webhookKey.ts'
 import type { Log } from '../platform/log.ts'
 import type { Probe } from './probe.ts'
 import type { Workers } from './workers.ts'

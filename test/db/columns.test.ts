@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { columnsWith, pickColumns } from '../../server/data/columns.ts'
-import { CAMPOS } from '../../server/domain/guias/fields.ts'
 import { LLAVE_FIELDS } from '../../server/domain/llaves/fields.ts'
+import { CAMPOS } from '../../server/domain/records/guiaFields.ts'
 import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/fields.ts'
 import { useEnvironment } from '../environment.ts'
 

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Db, openDb, type Statement } from '../../server/data/db.ts'
 import type { Role } from '../../server/data/scope.ts'
-import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/guia.ts'
+import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/list.ts'
 import { EN_POSTGRES } from '../factories.ts'
 import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { createCursors } from '../../server/api/lists/cursor.ts'
 import { type Db, openDb } from '../../server/data/db.ts'
-import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/guia.ts'
+import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/list.ts'
 import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY, shareEnvironment } from '../environment.ts'

@@ -2,9 +2,9 @@
 
 import { nextUbicacionStates, siguientes } from '../../server/domain/estados/estados.ts'
 import type { EventoRow } from '../../server/domain/eventos/evento.ts'
-import type { GuiaRow } from '../../server/domain/guias/fields.ts'
-import { type CorrectionChanges, decryptChanges } from '../../server/domain/guias/storedCorrections.ts'
 import type { MensajeRow } from '../../server/domain/mensajeria/row.ts'
+import type { GuiaRow } from '../../server/domain/records/guiaFields.ts'
+import { type CorrectionChanges, decryptChanges } from '../../server/domain/records/storedCorrections.ts'
 import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import type { Comercio, TestEnvironment } from '../environment.ts'
 import type { TestProvider } from '../mensajeria/provider.ts'

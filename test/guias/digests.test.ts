@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { digestsOf, findDifferences } from '../../server/domain/guias/digests.ts'
-import { DIGESTED_COLUMNS } from '../../server/domain/guias/fields.ts'
+import { DIGESTED_COLUMNS } from '../../server/domain/records/guiaFields.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 const secretos = createSecrets([Buffer.alloc(32, 7)])

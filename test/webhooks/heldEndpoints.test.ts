@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { ClaveDeWebhook } from '../../server/domain/records/webhookKey.ts'
 import { Admission } from '../../server/domain/webhooks/sending/admission.ts'
 import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/sending/endpoint.ts'
 import { HeldEndpoints } from '../../server/domain/webhooks/sending/heldEndpoints.ts'
-import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
 import { hasta } from '../factories.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MEMBERS_SINCE } from '../../server/domain/eventos/bodyShape.ts'
 import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
+import { MEMBERS_SINCE } from '../../server/domain/records/bodyShape.ts'
 import { HORA } from '../durations.ts'
 import { buildGuia } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'

@@ -11,8 +11,8 @@ import { readImage } from '../../platform/images/readImage.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import { findGuia, type GuiaRow } from '../guias/guia.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import type { Disposition } from './links.ts'
 
 /** Row of table `archivo`. The columns have the contract's names. */

@@ -9,8 +9,8 @@ import { companyTimeZone } from '../catalogo/timeZone.ts'
 import type { Deps } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { ONGOING_STATES } from '../estados/estados.ts'
-import { explainGuiaCode } from '../guias/guia.ts'
 import { readAuthors } from '../operadores/operador.ts'
+import { explainGuiaCode } from '../records/guiaLookup.ts'
 import { readRepartidorNames } from '../repartidores/repartidor.ts'
 
 /** Row of `asignacion`. */

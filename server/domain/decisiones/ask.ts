@@ -1,9 +1,9 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { PoliticaDeIntentos } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import { dueAtCreationSql, type GuiaRow } from '../guias/guia.ts'
-import type { DecisionDeGuia } from './decision.ts'
+import type { DecisionDeGuia } from '../estados/decision.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import { dueAtCreationSql } from '../records/locationRequest.ts'
 
 /** Dependencies of the message that asks a recipient to decide. */
 export type QuestionDeps = Pick<Deps, 'newId' | 'canalDe'>

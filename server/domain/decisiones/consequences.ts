@@ -4,9 +4,6 @@ import { dayIn } from '../../platform/time/day.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { readIntentos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import type { GuiaStep, StepWithConsequences } from '../eventos/evento.ts'
-import type { GuiaRow } from '../guias/guia.ts'
-import { askRecipient, type QuestionDeps } from './ask.ts'
 import {
   ASKED_OTHER_DAY,
   afterEstado,
@@ -15,7 +12,10 @@ import {
   openDecision,
   returnsAfter,
   takeDay,
-} from './decision.ts'
+} from '../estados/decision.ts'
+import type { GuiaStep, StepWithConsequences } from '../eventos/evento.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { askRecipient, type QuestionDeps } from './ask.ts'
 
 /** Returns the event that reports a decision. */
 export const pasoDeDecision = (

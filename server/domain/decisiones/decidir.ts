@@ -1,9 +1,10 @@
 import type { Dia, Franja } from '../../generated/contract/types/index.ts'
 import { type Corrector, correctLockedGuia } from '../correcciones/correccion.ts'
-import type { GuiaRow, GuiaScope } from '../guias/guia.ts'
-import { type LockedGuiaDeps, withLockedGuia } from '../guias/takenReference.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
-import { type Decider, type DecisionDeps, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import type { GuiaScope } from '../records/guiaLookup.ts'
+import { type LockedGuiaDeps, withLockedGuia } from '../records/lockedGuia.ts'
+import { type Decider, type DecisionDeps, retryLockedGuia, returnLockedGuia } from './retryOrReturn.ts'
 
 export {
   answerLockedGuia,
@@ -14,8 +15,8 @@ export {
   type RecipientChoice,
 } from './destinatario.ts'
 export { expireLockedGuia } from './expire.ts'
-export { requireNotTaken } from './lockedGuide.ts'
 export { MAX_NEIGHBOUR_LENGTHS } from './neighbour.ts'
+export { requireNotTaken } from './retryOrReturn.ts'
 
 /** Another delivery attempt, as the request describes it. */
 interface RetryRequest {

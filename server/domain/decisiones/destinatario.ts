@@ -7,10 +7,12 @@ import { dayIn, isDay } from '../../platform/time/day.ts'
 import { FAR_KM } from '../catalogo/catalogo.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
+import { ASKED_OTHER_DAY, diasDe } from '../estados/decision.ts'
 import { darPaso, retryLostRaces } from '../eventos/evento.ts'
-import { judgeDestino } from '../guias/advertencias.ts'
-import { type GuiaRow, IS_LIVE_LINK } from '../guias/guia.ts'
-import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
+import { judgeDestino } from '../records/advertencias.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { IS_LIVE_LINK } from '../records/locationRequest.ts'
+import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
 import {
   isSamePlace,
   linkToFollow,
@@ -22,9 +24,8 @@ import {
   type ShownParcel,
   shownParcel,
 } from '../ubicacion/ubicacion.ts'
-import { ASKED_OTHER_DAY, diasDe } from './decision.ts'
-import { type DecisionDeps, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
 import { type Neighbour, withNeighbour, withoutNeighbour } from './neighbour.ts'
+import { type DecisionDeps, retryLockedGuia, returnLockedGuia } from './retryOrReturn.ts'
 
 /** Kind of request that a recipient can make on the page. */
 export type RecipientChoice = 'otro_dia' | 'otro_lugar' | 'vecino' | 'rechazo'

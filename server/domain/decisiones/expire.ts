@@ -1,10 +1,10 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { askThoseThere } from '../../data/spread.ts'
-import type { GuiaRow } from '../guias/guia.ts'
-import { type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../guias/takenReference.ts'
-import { isAwaitingDecision } from './decision.ts'
-import { returnLockedGuia } from './lockedGuide.ts'
+import { isAwaitingDecision } from '../estados/decision.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
+import { returnLockedGuia } from './retryOrReturn.ts'
 
 /** Guide whose deadline for a decision has passed. */
 export interface ExpiredDecision {

@@ -1,7 +1,9 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { type GuiaRow, type GuiaScope, rastreoUrl, type ScopeColumns, toScopeColumns } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { type GuiaScope, type ScopeColumns, toScopeColumns } from '../records/guiaLookup.ts'
+import { rastreoUrl } from '../records/guiaPresentation.ts'
 import type { EtiquetaData } from './label.ts'
 
 /**

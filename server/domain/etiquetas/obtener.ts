@@ -1,8 +1,8 @@
 import { etagMatches } from '../../api/http/conditional.ts'
 import { dispositionOf } from '../../api/http/download.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { labelFile, typeOfLabels, VARY } from './document.ts'
 import { DPI_WITHOUT_ZPL, hasNoEtiqueta, readEtiquetas, recordEtiquetas } from './etiqueta.ts'
 

@@ -1,15 +1,18 @@
-import { type Db, type InJson, inTransaction, type Query, type RowOf, statement, withTexts } from '../../data/db.ts'
+import type { Db, InJson, Query, RowOf } from '../../data/db.ts'
+import { inTransaction, statement, withTexts } from '../../data/db.ts'
 import type { evento } from '../../generated/contract/prisma/client.ts'
 import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
-import { type DecisionDeGuia, presentDecision } from '../decisiones/decision.ts'
-import { CAMPOS, CORRECTABLE_COLUMNS, type Foto, fotoOf, fotoSql, type GuiaRow } from '../guias/fields.ts'
-import type { CorrectableColumn } from '../guias/storedCorrections.ts'
-import type { NotifyJobs } from '../webhooks/webhook.ts'
-import { FORMA_EN_SQL, STORED_FORMA } from './bodyShape.ts'
+import type { DecisionDeGuia } from '../estados/decision.ts'
+import { presentDecision } from '../estados/decision.ts'
+import { FORMA_EN_SQL, STORED_FORMA } from '../records/bodyShape.ts'
+import type { Foto, GuiaRow } from '../records/guiaFields.ts'
+import { CAMPOS, CORRECTABLE_COLUMNS, fotoOf, fotoSql, guiaKeyOf } from '../records/guiaFields.ts'
+import type { CorrectableColumn } from '../records/storedCorrections.ts'
+import type { NotifyJobs } from '../records/webhookKey.ts'
 
 type EventoData = {
   [Member in
@@ -176,13 +179,6 @@ export function buildCreationEvento(guia: GuiaRow, traza: string | null): Evento
     traza,
   }
 }
-
-/** Returns the key columns that select a guide's events. */
-export const guiaKeyOf = ({ comercio_id, modo, id }: Pick<GuiaRow, 'comercio_id' | 'modo' | 'id'>) => ({
-  comercio_id,
-  modo,
-  guia_id: id,
-})
 
 const BY_SECUENCIA = statement<Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, EventoRow>(
   'eventos.porSecuencia',

@@ -4,16 +4,14 @@ import { type Db, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import type { comercio } from '../../generated/contract/prisma/client.ts'
 import type { Evento, PaginaDeEventos } from '../../generated/contract/types/index.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import {
-  GUIA_COLUMNS,
-  type GuiaInJson,
-  type GuiaRow,
   type GuiaScope,
   requireGuiaCode,
   type ScopeColumns,
   throwUnknownGuia,
   toScopeColumns,
-} from '../guias/guia.ts'
+} from '../records/guiaLookup.ts'
 import { EVENTO_COLUMNS, type EventoInJson, type EventoRow, presentEvento } from './evento.ts'
 
 interface WithEventos<E = EventoInJson> {

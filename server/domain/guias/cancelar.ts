@@ -1,6 +1,6 @@
-import { cancelGuiaFor } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
-import { present } from './guia.ts'
+import { present } from '../records/guiaPresentation.ts'
+import { cancelGuiaFor } from '../scans/register.ts'
 
 export const cancelarGuia: Handler<'cancelarGuia'> = async ({ path, body, identity }, deps) => {
   const quien = { ambito: identity, autor: identity.comercio }

@@ -1,7 +1,8 @@
 import { correctGuiaOf } from '../correcciones/correccion.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { findGuia, present } from './guia.ts'
+import { findGuia } from '../records/guiaLookup.ts'
+import { present } from '../records/guiaPresentation.ts'
 
 export const corregirGuia: Handler<'corregirGuia'> = async (input, deps) => {
   const { path, body, identity } = input

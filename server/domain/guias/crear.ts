@@ -1,6 +1,6 @@
 import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { present } from './guia.ts'
+import { present } from '../records/guiaPresentation.ts'
 import { createOnce } from './once.ts'
 import { createCandidates, toCandidate } from './strict.ts'
 

@@ -3,7 +3,8 @@ import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '.
 import { MAX_BATCH_FAULTS, MAX_FAULTS, type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { advertenciasOf, type GuiaRow } from './guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { advertenciasOf } from '../records/guiaPresentation.ts'
 import { createOnce } from './once.ts'
 import { type Candidate, createCandidates, toCandidate } from './strict.ts'
 

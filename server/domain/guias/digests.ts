@@ -1,6 +1,6 @@
 import type { Falla } from '../../generated/contract/types/index.ts'
 import { digest, type Secrets, type SubKey } from '../../platform/secrets.ts'
-import { DIGESTED_COLUMNS } from './fields.ts'
+import { DIGESTED_COLUMNS } from '../records/guiaFields.ts'
 
 // Digests of a request, by which a repeated creation is recognised. The stored text is the id of the sub-key, followed
 // by `field:digest` for each field that has a value. An absent field has no digest, so that a field which the contract

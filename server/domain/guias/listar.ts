@@ -1,5 +1,6 @@
 import type { Handler } from '../operation.ts'
-import { findGuiaPage, present, readPhoneFilter } from './guia.ts'
+import { present } from '../records/guiaPresentation.ts'
+import { findGuiaPage, readPhoneFilter } from './list.ts'
 
 const WITHOUT_COUNTRY =
   'va sin + y su cuenta no tiene país: escríbalo con + (%2B en la dirección) y su código de país, por ejemplo %2B50255551234'

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { keyConflict, type RequestKey } from '../idempotencia/idempotencia.ts'
-import { readGuides } from './guia.ts'
+import { readGuides } from '../records/guiaLookup.ts'
 import { type Candidate, type Cuenta, createCandidates } from './strict.ts'
 import type { GuiaVerdict } from './writing.ts'
 

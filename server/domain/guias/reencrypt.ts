@@ -2,7 +2,7 @@ import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { JobDeps } from '../deps.ts'
 import type { EventoRow } from '../eventos/evento.ts'
-import { reencryptChanges } from './storedCorrections.ts'
+import { reencryptChanges } from '../records/storedCorrections.ts'
 
 const MAX_EVENTOS_PER_ROUND = 500
 

@@ -1,7 +1,8 @@
 import { retryGuiaOf } from '../decisiones/decidir.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { findGuia, present } from './guia.ts'
+import { findGuia } from '../records/guiaLookup.ts'
+import { present } from '../records/guiaPresentation.ts'
 
 export const reintentarGuia: Handler<'reintentarGuia'> = async (input, deps) => {
   const { path, body = {}, identity } = input

@@ -1,9 +1,9 @@
 import type { Identities } from '../../api/http/identity.ts'
 import type { GuiaIndividual } from '../../generated/contract/types/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
-import { explainImplausible, explainNulls, isRefusedIfStrict } from './advertencias.ts'
-import { normalizeGuia } from './data.ts'
-import type { GuiaData } from './fields.ts'
+import { explainImplausible, explainNulls, isRefusedIfStrict } from '../records/advertencias.ts'
+import { normalizeGuia } from '../records/guiaData.ts'
+import type { GuiaData } from '../records/guiaFields.ts'
 import type { GuiaVerdict, GuideWriter, KeyOfGuides } from './writing.ts'
 
 export type Cuenta = Identities['llaveDeComercio']

@@ -7,14 +7,21 @@ import type { Log } from '../../platform/log.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { inSpan } from '../../platform/tracing.ts'
-import { FORMA_EN_SQL } from '../eventos/bodyShape.ts'
 import { buildCreationEvento, insertWebhookAvisos, type RecentEvento } from '../eventos/evento.ts'
 import { KEY_COLUMNS, type RequestKey, SAVE_KEYS } from '../idempotencia/idempotencia.ts'
-import type { StoredAdvertencia } from './advertencias.ts'
+import type { StoredAdvertencia } from '../records/advertencias.ts'
+import { FORMA_EN_SQL } from '../records/bodyShape.ts'
+import {
+  buildNewGuiaRow,
+  fotoSql,
+  type GuiaData,
+  type GuiaRow,
+  NEW_GUIA_COLUMNS,
+  RECORDSET,
+} from '../records/guiaFields.ts'
+import { dueAtCreationSql } from '../records/locationRequest.ts'
+import { isSameMetadata } from '../records/metadatos.ts'
 import { digestsOf, findDifferences } from './digests.ts'
-import { buildNewGuiaRow, fotoSql, type GuiaData, type GuiaRow, NEW_GUIA_COLUMNS, RECORDSET } from './fields.ts'
-import { dueAtCreationSql } from './guia.ts'
-import { isSameMetadata } from './metadatos.ts'
 
 /** Result for one guide: created, already existing with the same content, or rejected. */
 export type GuiaVerdict = { row: GuiaRow; repetida: boolean } | { problema: Problema }

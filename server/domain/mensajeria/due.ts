@@ -2,7 +2,7 @@ import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { askThoseThere, inEach } from '../../data/spread.ts'
 import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
-import { isUnsendableSql } from '../guias/guia.ts'
+import { isUnsendableSql } from '../records/locationRequest.ts'
 import type { MensajeDeps, MensajeKey, MensajeRow } from './row.ts'
 
 const PENDING = statement<

@@ -1,8 +1,8 @@
 import type { TipoDeEvento } from '../../generated/contract/types/index.ts'
-import { FORMA_EN_SQL } from '../eventos/bodyShape.ts'
 import { insertWebhookAvisos } from '../eventos/evento.ts'
-import { fotoSql } from '../guias/fields.ts'
-import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
+import { FORMA_EN_SQL } from '../records/bodyShape.ts'
+import { fotoSql } from '../records/guiaFields.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 
 // SQL fragments shared by the statements that change a message and the location request of its guide.
 

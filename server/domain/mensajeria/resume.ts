@@ -4,7 +4,7 @@ import type { Estado } from '../../generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
 import type { JobDeps } from '../deps.ts'
-import { isUnsendableSql } from '../guias/guia.ts'
+import { isUnsendableSql } from '../records/locationRequest.ts'
 import { conEnlace, type ExtraChange, IS_LATEST_REQUEST, isNeededSql, withSolicitud } from './requestSql.ts'
 
 const MAX_GUIAS_PER_TRANSACTION = 200

@@ -1,9 +1,9 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import { dataErasedProblem, findGuia } from '../guias/guia.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
+import { guiaKeyOf } from '../records/guiaFields.ts'
+import { dataErasedProblem, findGuia } from '../records/guiaLookup.ts'
 import { type NotaRow, presentNotas } from './nota.ts'
 
 /**

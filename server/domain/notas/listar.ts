@@ -1,7 +1,7 @@
 import { paginate } from '../../api/lists/page.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { guiaKeyOf } from '../records/guiaFields.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { presentNotas } from './nota.ts'
 
 export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...quien }, { db, cursors, bitacora }) => {

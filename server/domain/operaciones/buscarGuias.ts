@@ -1,6 +1,6 @@
 import { problemOfFaults } from '../../platform/errors.ts'
 import { findComercio } from '../comercios/comercio.ts'
-import { findGuiaPage, readPhoneFilter } from '../guias/guia.ts'
+import { findGuiaPage, readPhoneFilter } from '../guias/list.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperacionGuias } from './guia.ts'
 

@@ -1,5 +1,5 @@
-import { cancelGuiaFor } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
+import { cancelGuiaFor } from '../scans/register.ts'
 import { presentOperacionGuias } from './guia.ts'
 
 export const cancelarGuiaPorOperador: Handler<'cancelarGuiaPorOperador'> = async (

@@ -2,8 +2,8 @@ import { DEFAULT_PAGE_SIZE } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import { searchGuias } from '../busqueda/busqueda.ts'
-import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import { presentOperacionGuias } from './guia.ts'
 
 export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...quien }, deps) => {

@@ -4,8 +4,8 @@ import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
 import { companyTimeZone } from '../catalogo/timeZone.ts'
-import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import { presentOperacionGuias } from './guia.ts'
 
 /** Maximum guides listed. */

@@ -5,7 +5,7 @@ import { smallestId } from '../../platform/codes/codes.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { companyTimeZone } from '../catalogo/timeZone.ts'
 import { ONGOING_STATES } from '../estados/estados.ts'
-import { OF_ALL_MERCHANTS } from '../guias/guia.ts'
+import { OF_ALL_MERCHANTS } from '../guias/list.ts'
 import type { Handler } from '../operation.ts'
 
 /** Maximum guides that one count reads. */

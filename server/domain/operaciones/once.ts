@@ -1,8 +1,9 @@
 import type { OperationId } from '../../api/contract/contract.ts'
 import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import type { Deps } from '../deps.ts'
-import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import { doOnce, type Remember, readKey } from '../idempotencia/idempotencia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { presentOperacionGuias } from './guia.ts'
 
 /** Request of an operator about a guide. */

@@ -1,7 +1,7 @@
-import { answerScan, registerScan } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
 import { takeStepWithFotos } from '../pruebasEntrega/registrar.ts'
 import { presentRepartidorName, requireActiveRepartidor } from '../repartidores/repartidor.ts'
+import { answerScan, registerScan } from '../scans/register.ts'
 import { withKey } from './once.ts'
 
 const REMEDY = 'Espere la confirmación o envíe forzar con una razón.'

@@ -3,9 +3,9 @@ import type { entrante, guia } from '../../generated/contract/prisma/client.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import { eraseSearchKeys } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
 import { eraseNotas } from '../notas/nota.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
+import { guiaKeyOf } from '../records/guiaFields.ts'
 import { eraseAllPrevious } from './formerRecipients.ts'
 import {
   DELETE_GUIA_DATA,

@@ -3,8 +3,8 @@ import type { Modo } from '../../generated/contract/types/index.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
+import { guiaKeyOf } from '../records/guiaFields.ts'
 import { exportCorrecciones, exportPrevious } from './formerRecipients.ts'
 import {
   answersSql,

@@ -4,9 +4,8 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import { CAMPOS, type GuiaRow } from '../guias/fields.ts'
-import type { CorrectionChanges } from '../guias/storedCorrections.ts'
+import { CAMPOS, type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import type { CorrectionChanges } from '../records/storedCorrections.ts'
 import {
   answersSql,
   de,

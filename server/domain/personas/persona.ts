@@ -5,8 +5,8 @@ import { STATE_MACHINE } from '../../generated/contract/vocabulary.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { requireComercio } from '../comercios/comercio.ts'
-import { ERASURES, type GuiaRow, type StoredRecogida } from '../guias/fields.ts'
-import { findGuia } from '../guias/guia.ts'
+import { ERASURES, type GuiaRow, type StoredRecogida } from '../records/guiaFields.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 
 /** First id from which a scan of rows in the order of their ids starts. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'

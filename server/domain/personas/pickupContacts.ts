@@ -6,9 +6,9 @@ import type { Secrets } from '../../platform/secrets.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import type { GuiaRow, StoredRecogida } from '../guias/fields.ts'
-import type { CorrectionChanges } from '../guias/storedCorrections.ts'
+import type { GuiaRow, StoredRecogida } from '../records/guiaFields.ts'
+import { guiaKeyOf } from '../records/guiaFields.ts'
+import type { CorrectionChanges } from '../records/storedCorrections.ts'
 import {
   de,
   deleteAnswersSql,

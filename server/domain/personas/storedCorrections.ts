@@ -1,8 +1,8 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { EventoRow } from '../eventos/evento.ts'
-import type { GuiaRow } from '../guias/fields.ts'
-import { type CorrectionChanges, decryptChanges, encryptChanges } from '../guias/storedCorrections.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { type CorrectionChanges, decryptChanges, encryptChanges } from '../records/storedCorrections.ts'
 
 // Corrections of a guide, as the export and the erasure of a person read and replace them.
 

@@ -5,9 +5,10 @@ import type { prueba_intento } from '../../generated/contract/prisma/client.ts'
 import type { IntentoFallido } from '../../generated/contract/types/index.ts'
 import { type ArchivoRow, presentArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import { type EventoRow, guiaKeyOf, IS_NOT_UNDONE, presentEvento } from '../eventos/evento.ts'
-import { findGuia, type GuiaRow } from '../guias/guia.ts'
+import { type EventoRow, IS_NOT_UNDONE, presentEvento } from '../eventos/evento.ts'
 import type { Handler } from '../operation.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { type PruebaKey, readArchivos } from './prueba.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async ({ path, query, identity }, deps) => {

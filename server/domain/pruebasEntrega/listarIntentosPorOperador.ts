@@ -1,5 +1,5 @@
-import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { readIntentoPage } from './listarIntentos.ts'
 
 export const listarIntentosPorOperador: Handler<'listarIntentosPorOperador'> = async (

@@ -10,7 +10,7 @@ import { unavailable, wasNotStored } from '../../platform/errors.ts'
 import { prepareImage } from '../../platform/images/prepareImage.ts'
 import { saveArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import type { GuiaRow } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
 import { buildManifest, newSalt, signManifest } from './manifiesto.ts'
 import { collectData, type DocumentRow, type ReadArchivo } from './pdfData.ts'
 import {

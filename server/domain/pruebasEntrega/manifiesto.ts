@@ -3,7 +3,7 @@ import type { ManifiestoDePrueba, RecibidoPor } from '../../generated/contract/t
 import type { Secrets } from '../../platform/secrets.ts'
 import { signJws } from '../../platform/signing/jws.ts'
 import { type ArchivoRow, enHexadecimal } from '../archivos/archivo.ts'
-import type { GuiaRow } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
 import type { PruebaWithRepartidor } from './prueba.ts'
 
 const MANIFEST_TYPE = 'prueba-entrega+jws'

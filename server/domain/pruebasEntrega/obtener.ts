@@ -3,9 +3,9 @@ import type { PruebaDeEntrega } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { presentArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import { findGuia, type GuiaRow } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { findPrueba, type PruebaWithRepartidor, readArchivos } from './prueba.ts'
 
 /** Shortest wait before the PDF is asked for again, in seconds. A PDF takes about a second. */

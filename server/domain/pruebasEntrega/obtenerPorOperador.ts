@@ -1,5 +1,5 @@
-import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { readPruebaOf } from './obtener.ts'
 
 export const obtenerPruebaDeEntregaPorOperador: Handler<'obtenerPruebaDeEntregaPorOperador'> = async (

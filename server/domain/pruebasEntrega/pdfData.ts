@@ -12,7 +12,7 @@ import { timeZoneOf } from '../catalogo/timeZone.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { EVENT_WORDS, GUIA_STATE_WORDS } from '../estados/estados.ts'
 import type { EventoRow } from '../eventos/evento.ts'
-import type { GuiaRow } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
 import type { Archivo, Milestone, PruebaData } from './pdfContent.ts'
 import { type PruebaKey, type PruebaRow, type PruebaWithRepartidor, relationInWords } from './prueba.ts'
 

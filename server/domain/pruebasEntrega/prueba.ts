@@ -18,10 +18,10 @@ import {
   type EventoRow,
   type EventoWithoutFoto,
   type GuiaStep,
-  guiaKeyOf,
   type StepWithConsequences,
 } from '../eventos/evento.ts'
-import type { GuiaRow } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { guiaKeyOf } from '../records/guiaFields.ts'
 import { type EvidencePolicies, judgeEvidence } from './evidence.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */

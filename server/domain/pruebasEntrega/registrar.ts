@@ -3,8 +3,8 @@ import type { Db } from '../../data/db.ts'
 import type { EntregaParaRegistrar, Falla } from '../../generated/contract/types/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { readPolicy } from '../comercios/comercio.ts'
-import { afterEstado } from '../decisiones/decision.ts'
 import type { Deps } from '../deps.ts'
+import { afterEstado } from '../estados/decision.ts'
 import { isFinalState, requireTransition } from '../estados/estados.ts'
 import {
   darPaso,
@@ -14,8 +14,9 @@ import {
   presentEvento,
   type StepWithConsequences,
 } from '../eventos/evento.ts'
-import { answerReport, type EventoRegistrado, type Report, type Reporter, registerOnce } from '../eventos/registrar.ts'
-import { findGuia, type GuiaRow } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { findGuia } from '../records/guiaLookup.ts'
+import { answerReport, type EventoRegistrado, type Report, type Reporter, registerOnce } from '../scans/register.ts'
 import { deliver, findPrueba, readArchivos, readPruebas, recordIntento } from './prueba.ts'
 
 /** Registers a delivery with its proof. Repeating a delivery returns the event of the first time. */

@@ -1,8 +1,8 @@
 import type { ResultadoDeVerificacion } from '../../generated/contract/types/index.ts'
 import { tooMany } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
-import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { findGuia } from '../records/guiaLookup.ts'
 import { type PruebaRow, readArchivos, readPruebas } from './prueba.ts'
 
 export const verificarPrueba: Handler<'verificarPrueba'> = async ({ path, body, red }, { db, verificationLimit }) => {

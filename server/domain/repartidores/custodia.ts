@@ -5,7 +5,7 @@ import { findAsignacion } from '../asignaciones/asignacion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { canReport, custodiaOf } from '../estados/custodia.ts'
 import { reasonsOf, reportableStates, requiresUbicacion } from '../estados/estados.ts'
-import type { GuiaRow } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
 
 /** Setting that decides which guides a courier may handle (`COURIER_REACH`). */
 export type CustodiaSettings = Pick<ServiceSettings, 'repartidorReach'>

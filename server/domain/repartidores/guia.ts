@@ -18,7 +18,8 @@ import { POLICY_SQL, type PolicyColumns, presentPolicy } from '../comercios/come
 import type { Deps, ServiceSettings } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { isFinalState } from '../estados/estados.ts'
-import { type GuiaRow, presentCurrent } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { presentCurrent } from '../records/guiaPresentation.ts'
 import { type CustodiaSettings, custodiaFor, stepsFor } from './custodia.ts'
 
 /** Row of a guide with its merchant's name and the evidence that the merchant needs. */

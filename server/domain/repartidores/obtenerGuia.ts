@@ -1,5 +1,5 @@
-import { requireGuiaCode, throwUnknownGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { requireGuiaCode, throwUnknownGuia } from '../records/guiaLookup.ts'
 import { isWithinReach, withoutAsignacion } from './custodia.ts'
 import { othersGuiaRead, presentRepartoGuia, readGuias } from './guia.ts'
 

@@ -1,9 +1,9 @@
 import type { Identities } from '../../api/http/identity.ts'
 import type { EventoDeReparto } from '../../generated/contract/types/index.ts'
 import type { OperacionDeps } from '../deps.ts'
-import { answerScan, type EventoRegistrado, registerScan } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
 import { takeStepWithFotos } from '../pruebasEntrega/registrar.ts'
+import { answerScan, type EventoRegistrado, registerScan } from '../scans/register.ts'
 import { authorizeRepartidor } from './custodia.ts'
 import { presentRepartidorName } from './repartidor.ts'
 

@@ -2,8 +2,8 @@ import { createTurns } from '../../api/http/turns.ts'
 import type { EventoDeUnaGuia, EventoQueFallo, EventoQueSeRegistro } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { MAX_BATCH_FAULTS, type Problema, problemOfFaults, translateError } from '../../platform/errors.ts'
-import { presentScan } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
+import { presentScan } from '../scans/register.ts'
 import { recordByRepartidor } from './registrarEvento.ts'
 
 /** Maximum events of one request that are registered at the same time, because each needs a database connection. */

@@ -4,8 +4,8 @@ import { ROOT } from '../../platform/root.ts'
 import { saveArchivo } from '../archivos/archivo.ts'
 import { centreOf } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
-import type { GuiaRow } from '../guias/guia.ts'
 import type { PruebaEvidence } from '../pruebasEntrega/prueba.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
 
 type SampleDeps = Pick<Deps, 'db' | 'store' | 'clock'>
 

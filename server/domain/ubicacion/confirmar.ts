@@ -1,5 +1,5 @@
-import { present } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { present } from '../records/guiaPresentation.ts'
 import { confirmPlace } from './ubicacion.ts'
 
 export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async ({ path, body, identity }, deps) => {

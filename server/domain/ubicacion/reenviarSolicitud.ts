@@ -1,6 +1,7 @@
-import { findGuia, present } from '../guias/guia.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
+import { findGuia } from '../records/guiaLookup.ts'
+import { present } from '../records/guiaPresentation.ts'
 import { resendRequestOf } from './ubicacion.ts'
 
 export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (input, deps) => {

@@ -4,9 +4,10 @@ import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FAR_KM } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, guiaKeyOf, retryLostRaces } from '../eventos/evento.ts'
-import { judgeDestino } from '../guias/advertencias.ts'
-import { type GuiaRow, IS_LIVE_LINK } from '../guias/guia.ts'
+import { darPaso, retryLostRaces } from '../eventos/evento.ts'
+import { judgeDestino } from '../records/advertencias.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import { IS_LIVE_LINK } from '../records/locationRequest.ts'
 import {
   type PlaceFault,
   type PlaceProposal,

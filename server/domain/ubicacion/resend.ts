@@ -6,8 +6,8 @@ import type { CanalDeMensaje } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
-import { dueAtCreationSql, type GuiaRow } from '../guias/guia.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import { dueAtCreationSql } from '../records/locationRequest.ts'
 
 /** Maximum resends to a guide's telephone, besides the first request. */
 export const RESENDS_PER_GUIA = 3

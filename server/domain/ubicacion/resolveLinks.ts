@@ -6,8 +6,9 @@ import { askByMerchant, askThoseThere, inEach } from '../../data/spread.ts'
 import type { enlace_corto } from '../../generated/contract/prisma/client.ts'
 import type { JobDeps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
-import { darPaso, guiaKeyOf } from '../eventos/evento.ts'
-import type { GuiaRow } from '../guias/guia.ts'
+import { darPaso } from '../eventos/evento.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import { guiaKeyOf } from '../records/guiaFields.ts'
 import { placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
 type LinkDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLinks'>

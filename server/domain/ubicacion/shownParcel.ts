@@ -1,5 +1,5 @@
 import { centreOf } from '../catalogo/catalogo.ts'
-import type { GuiaRow } from '../guias/guia.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
 
 /** Data of a parcel that are shown to any client with one of the recipient's links. */
 export interface ShownParcel {

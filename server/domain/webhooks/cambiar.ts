@@ -1,10 +1,10 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 import { findCodeByUrl } from './crear.ts'
 import type { DecidedWebhookColumn } from './fields.ts'
 import { sendTest } from './probar.ts'
 import {
-  type ClaveDeWebhook,
   explainRepeated,
   needsVerification,
   policyOnRequest,

@@ -13,7 +13,6 @@ import type {
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
-import { removeNewMembers } from '../eventos/bodyShape.ts'
 import {
   type EventoRow,
   guiaAfterEvento,
@@ -21,11 +20,13 @@ import {
   type RecentEvento,
   SHOWN_EVENTO_COLUMNS,
 } from '../eventos/evento.ts'
-import { BODY_COLUMNS, type GuiaRow } from '../guias/fields.ts'
-import { presentStored } from '../guias/guia.ts'
-import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../guias/storedCorrections.ts'
+import { removeNewMembers } from '../records/bodyShape.ts'
+import { BODY_COLUMNS, type GuiaRow } from '../records/guiaFields.ts'
+import { presentStored } from '../records/guiaPresentation.ts'
+import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../records/storedCorrections.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 import type { ExchangeResult } from './attempt.ts'
-import type { ClaveDeWebhook, WebhookScope } from './webhook.ts'
+import type { WebhookScope } from './webhook.ts'
 
 /** Row of `webhook_aviso`. */
 export type WebhookAvisoRow = RowOf<
@@ -184,7 +185,7 @@ export const avisosOf = ({ guia, evento, webhooks }: RecentEvento): AvisoContent
 
 /**
  * Returns the body exactly as it is signed. The body is the same at every attempt: it has the values that the guide had
- * right after the event, and the members of the event's version (eventos/bodyShape.ts).
+ * right after the event, and the members of the event's version (records/bodyShape.ts).
  */
 export function buildWebhookBody(contenido: AvisoContent): string {
   const { aviso } = contenido

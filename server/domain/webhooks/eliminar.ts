@@ -1,6 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { type ClaveDeWebhook, throwUnknownWebhook } from './webhook.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import { throwUnknownWebhook } from './webhook.ts'
 
 /**
  * Marks an endpoint as deleted. Its row stays, without the address, until a job has deleted its deliveries, which may

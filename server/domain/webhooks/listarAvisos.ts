@@ -5,10 +5,11 @@ import { type Db, dynamicStatement } from '../../data/db.ts'
 import type { EstadoDeAvisoDeWebhook, ListarAvisosDeWebhookData } from '../../generated/contract/types/index.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
-import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { readGuideFilter } from '../records/guiaLookup.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 import { AVISO_COLUMNS, type AvisoInJson, presentWebhookAviso, type WebhookAvisoRow } from './delivery.ts'
-import { type ClaveDeWebhook, requireWebhook, type WebhookScope } from './webhook.ts'
+import { requireWebhook, type WebhookScope } from './webhook.ts'
 
 export const listarAvisosDeWebhook: Handler<'listarAvisosDeWebhook'> = async ({ path, query, identity }, deps) => ({
   status: 200,

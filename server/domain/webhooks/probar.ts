@@ -2,9 +2,10 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generated/contract/types/index.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 import { AT_ONCE, avisoCodeOf, presentWebhookAviso, readAvisoDeWebhook, type WebhookAvisoRow } from './delivery.ts'
 import { newOwnEventId } from './ownEvent.ts'
-import { type ClaveDeWebhook, presentWebhook, requireWebhook, type WebhookRow } from './webhook.ts'
+import { presentWebhook, requireWebhook, type WebhookRow } from './webhook.ts'
 
 /**
  * Inserts an event of the endpoint itself. The event belongs to no guide, so `guia_id` is the MD5 of the event's id,

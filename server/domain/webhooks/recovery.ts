@@ -3,7 +3,8 @@ import type { recuperacion } from '../../generated/contract/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../../generated/contract/types/index.ts'
 import { MINUTE_MS } from '../../platform/time/units.ts'
 import { type EventoRow, subscribesTo } from '../eventos/evento.ts'
-import type { ClaveDeWebhook, WebhookRow, WebhookScope } from './webhook.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { WebhookRow, WebhookScope } from './webhook.ts'
 
 /** Row of `recuperacion`. */
 export type RecoveryRow = RowOf<recuperacion, { modo: Modo; posicion: RecoveryPosition; estado: EstadoDeRecuperacion }>

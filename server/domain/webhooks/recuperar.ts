@@ -8,8 +8,9 @@ import { DAY_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
 import { doOnce, type Remember } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 import { findRange, presentRecovery, type RecoveryRow, readRecovery } from './recovery.ts'
-import { type ClaveDeWebhook, requireWebhook } from './webhook.ts'
+import { requireWebhook } from './webhook.ts'
 
 const CREATE_RECOVERY = statement<
   ClaveDeWebhook & Pick<RecoveryRow, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,

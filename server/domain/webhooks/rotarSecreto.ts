@@ -2,9 +2,10 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { HOUR_MS } from '../../platform/time/units.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 import { encryptSecret, readWithSecreto, type SecretoRow } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
-import { type ClaveDeWebhook, presentWebhook, requireWebhook, throwUnknownWebhook } from './webhook.ts'
+import { presentWebhook, requireWebhook, throwUnknownWebhook } from './webhook.ts'
 
 const DEFAULT_OVERLAP_HOURS = 24
 

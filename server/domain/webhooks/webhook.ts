@@ -1,5 +1,6 @@
 import { pickColumns } from '../../data/columns.ts'
-import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
+import type { Db, Query, RowOf } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import type { webhook } from '../../generated/contract/prisma/client.ts'
 import type {
   EstadoDeWebhook,
@@ -10,19 +11,12 @@ import type {
 } from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { constraintOf, Problema } from '../../platform/errors.ts'
-import {
-  ForbiddenDestination,
-  type OutboundPolicy,
-  readDestination,
-  resolveDestination,
-} from '../../platform/outbound/destination.ts'
+import type { OutboundPolicy } from '../../platform/outbound/destination.ts'
+import { ForbiddenDestination, readDestination, resolveDestination } from '../../platform/outbound/destination.ts'
 import { cambios } from '../bitacora/bitacora.ts'
-import {
-  CAMPOS_DE_WEBHOOK,
-  DECIDED_WEBHOOK_COLUMNS,
-  LOGGABLE_WEBHOOK_COLUMNS,
-  type ShownWebhookColumn,
-} from './fields.ts'
+import type { ClaveDeWebhook } from '../records/webhookKey.ts'
+import type { ShownWebhookColumn } from './fields.ts'
+import { CAMPOS_DE_WEBHOOK, DECIDED_WEBHOOK_COLUMNS, LOGGABLE_WEBHOOK_COLUMNS } from './fields.ts'
 import { FAILURE_WINDOW } from './schedule.ts'
 
 /** Maximum number of endpoints of a merchant in one mode. */
@@ -41,15 +35,6 @@ export type WebhookRow = RowOf<
   /** Valid secrets as JSON returns them, with timestamps as strings; newest first. */
   secretos: { version: number; creado_en: string; vence_en: string | null }[]
 }
-
-/** Key of an endpoint. */
-export type ClaveDeWebhook = Pick<WebhookRow, 'comercio_id' | 'modo' | 'webhook'>
-
-/**
- * Announces that rows of pending work were committed, so that the work need not wait until a search finds it.
- * @param webhooks endpoints that now have deliveries; undefined for any kind of work
- */
-export type NotifyJobs = (webhooks?: readonly ClaveDeWebhook[]) => void
 
 /** Returns a new code of an endpoint: `wh_` and 12 random base-32 characters. */
 export const newWebhookCode = () => `wh_${randomBase32(12)}`

@@ -1,5 +1,5 @@
 import { admitsCorreccion } from '../../domain/correcciones/correccion.ts'
-import { isAwaitingDecision, isTaken } from '../../domain/decisiones/decision.ts'
+import { isAwaitingDecision, isTaken } from '../../domain/estados/decision.ts'
 import {
   GUIA_STATE_WORDS,
   isRectifiable,

@@ -3,7 +3,7 @@ import { whereIs } from '../../data/owners.ts'
 import type { ReadDb } from '../../data/replica.ts'
 import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { IS_LIVE_LINK } from '../../domain/guias/guia.ts'
+import { IS_LIVE_LINK } from '../../domain/records/locationRequest.ts'
 import type {
   Decision,
   Estado,

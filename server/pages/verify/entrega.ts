@@ -2,8 +2,8 @@ import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { timeZoneOf } from '../../domain/catalogo/timeZone.ts'
 import type { Deps } from '../../domain/deps.ts'
-import type { GuiaRow } from '../../domain/guias/guia.ts'
 import { VALE } from '../../domain/pruebasEntrega/prueba.ts'
+import type { GuiaRow } from '../../domain/records/guiaFields.ts'
 import type { Estado, Modo } from '../../generated/contract/types/index.ts'
 
 /**

@@ -20,7 +20,7 @@ export function* exchanged({ lat, lng }: Point): Generator<Point> {
 }
 
 /**
- * Bounds around all countries of the catalogue, in degrees. `test/guias/suspectPlaces.test.ts` compares them with the catalogue.
+ * Bounds around all countries of the catalogue, in degrees. `test/records/suspectPlaces.test.ts` compares them with the catalogue.
  */
 const REGION = { sur: -5, north: 33, west: -119, east: -66 }
 

@@ -2,6 +2,7 @@ import { type Db, statement } from '../../../data/db.ts'
 import { askAll, askByMerchant } from '../../../data/spread.ts'
 import { MINUTE_MS } from '../../../platform/time/units.ts'
 import type { Deps } from '../../deps.ts'
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import {
   type AvisoContent,
   avisoContentOf,
@@ -10,7 +11,6 @@ import {
   type WebhookAvisoRow,
 } from '../delivery.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
-import type { ClaveDeWebhook } from '../webhook.ts'
 import { LEASE_QUEUE } from './leaseRecords.ts'
 
 /**

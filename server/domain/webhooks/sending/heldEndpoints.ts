@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import { byPart } from '../../../data/spread.ts'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../webhook.ts'
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import type { Admission } from './admission.ts'
 import { Endpoint, type ReadyDelivery } from './endpoint.ts'
 import { type Lease, Leases } from './leases.ts'

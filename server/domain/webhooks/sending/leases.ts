@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import type { Db } from '../../../data/db.ts'
 import { sleep, type Timers } from '../../../platform/time/timers.ts'
-import type { ClaveDeWebhook } from '../webhook.ts'
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import { findOrphans, heartbeat, LEASE_QUEUE, type LeaseRecord, recordLeases } from './leaseRecords.ts'
 
 /** Interval between two heartbeats of the process, in milliseconds. */

@@ -3,9 +3,10 @@ import { statement } from '../../../data/db.ts'
 import { askByMerchant } from '../../../data/spread.ts'
 import { readDestination } from '../../../platform/outbound/destination.ts'
 import type { JobDeps } from '../../deps.ts'
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import { decryptSecret, type SecretoRow } from '../secret.ts'
 import { signingKeyOf } from '../signature.ts'
-import { type ClaveDeWebhook, policyOf, type WebhookRow } from '../webhook.ts'
+import { policyOf, type WebhookRow } from '../webhook.ts'
 
 /** Row of an endpoint with its valid secrets, newest first. */
 type ReceptorRow = ClaveDeWebhook &

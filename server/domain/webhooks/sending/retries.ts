@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../webhook.ts'
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import { nextDueOf } from './due.ts'
 
 /** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../../data/db.ts'
 import type { JobDeps } from '../../deps.ts'
-import type { ClaveDeWebhook } from '../webhook.ts'
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import { findDue } from './due.ts'
 
 /** Pause after a pass that found work, in milliseconds. */

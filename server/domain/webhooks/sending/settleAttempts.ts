@@ -3,6 +3,7 @@ import { askByPart } from '../../../data/spread.ts'
 import type { Webhook } from '../../../generated/contract/types/index.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { JobDeps } from '../../deps.ts'
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import type { ExchangeResult } from '../attempt.ts'
 import type { WebhookAvisoRow } from '../delivery.ts'
 import { newOwnEventId } from '../ownEvent.ts'
@@ -15,7 +16,7 @@ import {
   nextAttempt,
   WARNING_POINTS,
 } from '../schedule.ts'
-import { type ClaveDeWebhook, presentWebhook, WEBHOOK_COLUMNS, type WebhookRow } from '../webhook.ts'
+import { presentWebhook, WEBHOOK_COLUMNS, type WebhookRow } from '../webhook.ts'
 
 /** Result of an attempt that has ended. */
 export interface AttemptResult {

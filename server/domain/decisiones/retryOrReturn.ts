@@ -4,11 +4,6 @@ import { dayIn } from '../../platform/time/day.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { admitsCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { isFinalState, siguientes } from '../estados/estados.ts'
-import { darPaso } from '../eventos/evento.ts'
-import type { GuiaRow } from '../guias/guia.ts'
-import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../guias/takenReference.ts'
-import { pasoDeDecision, returnStep } from './consequences.ts'
 import {
   type Dias,
   dayOutOfRange,
@@ -17,7 +12,12 @@ import {
   isTaken,
   presentDecision,
   takeDecision,
-} from './decision.ts'
+} from '../estados/decision.ts'
+import { isFinalState, siguientes } from '../estados/estados.ts'
+import { darPaso } from '../eventos/evento.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
+import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../records/lockedGuia.ts'
+import { pasoDeDecision, returnStep } from './consequences.ts'
 
 // Decisions about the parcel of a locked guide, by a person or by the merchant's policy.
 

@@ -4,7 +4,7 @@ import type { Decision, Dia, Estado, Motivo, PoliticaDeIntentos } from '../../ge
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
-import { isFinalState } from '../estados/estados.ts'
+import { isFinalState } from './estados.ts'
 
 /**
  * Returns a stored decision with its members in a fixed order. `jsonb` has its own order, and webhook bodies must stay

@@ -8,19 +8,19 @@ import { findAsignacion } from '../asignaciones/asignacion.ts'
 import { withConsequences } from '../decisiones/consequences.ts'
 import type { Deps } from '../deps.ts'
 import { requireCancellable } from '../estados/estados.ts'
-import { dataErasedProblem, findGuia, type GuiaRow, type GuiaScope } from '../guias/guia.ts'
-import { contentDigest, isSameContent, requestContent } from '../idempotencia/idempotencia.ts'
 import {
   darPaso,
   type EventoRow,
   type EventoWithoutFoto,
   type GuiaStep,
-  guiaKeyOf,
   IS_NOT_UNDONE,
   presentEvento,
   retryLostRaces,
   type StepWithConsequences,
-} from './evento.ts'
+} from '../eventos/evento.ts'
+import { contentDigest, isSameContent, requestContent } from '../idempotencia/idempotencia.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
+import { dataErasedProblem, findGuia, type GuiaScope } from '../records/guiaLookup.ts'
 import { checkScan, decideScan, isLate, type Scan, type ScanReporter } from './reading.ts'
 
 /** Reporter of events about guides: an operator, a courier or a merchant. */

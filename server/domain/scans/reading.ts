@@ -2,8 +2,8 @@ import type { Dia, Estado, Falla, Motivo } from '../../generated/contract/types/
 import { Problema } from '../../platform/errors.ts'
 import { daCustodia, isTaking } from '../estados/custodia.ts'
 import { reasonsOf, requiresAction, requiresUbicacion, requireTransition } from '../estados/estados.ts'
-import type { GuiaRow } from '../guias/guia.ts'
-import type { EventoRow, GuiaStep } from './evento.ts'
+import type { EventoRow, GuiaStep } from '../eventos/evento.ts'
+import type { GuiaRow } from '../records/guiaFields.ts'
 
 /** Report about a guide (`lectura`): a scan that changes the guide's state, or a note if `estado` is missing. */
 export interface Scan {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CORRECTABLE_COLUMNS, type GuiaRow } from '../../server/domain/guias/fields.ts'
+import { CORRECTABLE_COLUMNS, type GuiaRow } from '../../server/domain/records/guiaFields.ts'
 import {
   type CorrectionChanges,
   decryptChanges,
   encryptChanges,
   type ReadCorreccion,
   valuesBefore,
-} from '../../server/domain/guias/storedCorrections.ts'
+} from '../../server/domain/records/storedCorrections.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 const secretos = createSecrets([Buffer.alloc(32, 1)])

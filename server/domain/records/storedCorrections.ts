@@ -1,6 +1,6 @@
 import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import type { CORRECTABLE_COLUMNS, GuiaRow } from './fields.ts'
+import type { CORRECTABLE_COLUMNS, GuiaRow } from './guiaFields.ts'
 
 // Corrections of a guide. The event of a correction stores the old and the new values. Webhook bodies of earlier events
 // are built with the old values, which the guide had at that time.

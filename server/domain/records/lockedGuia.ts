@@ -1,9 +1,9 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
-import { guiaKeyOf } from '../eventos/evento.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
-import { findGuia, type GuiaRow, type GuiaScope } from './guia.ts'
+import { type GuiaRow, guiaKeyOf } from './guiaFields.ts'
+import { findGuia, type GuiaScope } from './guiaLookup.ts'
 
 /** Dependencies of work on a locked guide. */
 export type LockedGuiaDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'secretos' | 'notifyJobs' | 'canalDe'>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { departamentos, municipiosOf } from '../../server/domain/catalogo/catalogo.ts'
-import { findSuspicion } from '../../server/domain/guias/suspectPlaces.ts'
+import { findSuspicion } from '../../server/domain/records/suspectPlaces.ts'
 import { findExchanged, isInRegion } from '../../server/platform/maps/exchanged.ts'
 import { distanceKm } from '../../server/platform/maps/point.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { digestsOf } from '../../server/domain/guias/digests.ts'
-import { CAMPOS, derive } from '../../server/domain/guias/fields.ts'
+import { CAMPOS, derive } from '../../server/domain/records/guiaFields.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 it('derives every list from the table, also for a field that is added', () => {

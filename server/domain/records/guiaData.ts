@@ -2,7 +2,7 @@ import type { Cuenta, GuiaIndividual } from '../../generated/contract/types/inde
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
 import { judgeDestino, type StoredAdvertencia } from './advertencias.ts'
-import type { GuiaData, GuiaRow, StoredRecogida } from './fields.ts'
+import type { GuiaData, GuiaRow, StoredRecogida } from './guiaFields.ts'
 import { normalizeMetadata } from './metadatos.ts'
 
 const DOUBTFUL_TELEFONO: StoredAdvertencia = { codigo: 'telefono_dudoso', campo: '/telefono' }

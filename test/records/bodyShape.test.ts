@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
-import { formaCon, MEMBERS_SINCE, removeNewMembers } from '../../server/domain/eventos/bodyShape.ts'
-import { presentAdvertencias, type StoredAdvertencia } from '../../server/domain/guias/advertencias.ts'
+import { presentAdvertencias, type StoredAdvertencia } from '../../server/domain/records/advertencias.ts'
+import { formaCon, MEMBERS_SINCE, removeNewMembers } from '../../server/domain/records/bodyShape.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../server/generated/contract/vocabulary.ts'
 
 /** Members of the first version of a body's `datos`, by path. They never change. */

@@ -256,3 +256,10 @@ export type GuiaData = Pick<
   | 'ubicacion_extra'
   | 'advertencias'
 >
+
+/** Returns the key columns that select a guide's events. */
+export const guiaKeyOf = ({ comercio_id, modo, id }: Pick<GuiaRow, 'comercio_id' | 'modo' | 'id'>) => ({
+  comercio_id,
+  modo,
+  guia_id: id,
+})

@@ -1,0 +1,109 @@
+import type { Db } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
+import { whereIs } from '../../data/owners.ts'
+import type { Modo } from '../../generated/contract/types/index.ts'
+import { faultOfCode } from '../../platform/codes/codeFault.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import type { GuiaRow } from './guiaFields.ts'
+
+/** Returns the 409 for a text about a guide whose personal data were erased. Nothing would ever erase the text. */
+export const dataErasedProblem = () =>
+  new Problema(
+    'datos_borrados',
+    'Los datos personales de la guía ya se borraron, y no admite notas nuevas. Anote lo que haga falta donde lleva al comercio.',
+  )
+
+/** Guides that a caller may access: those of one merchant in one mode, or all guides (for example for operators). */
+export type GuiaScope = { comercioId: string; modo: Modo } | 'todos'
+
+/** {@link GuiaScope} as statement parameters; null means every merchant and mode. */
+export interface ScopeColumns {
+  comercio_id: string | null
+  modo: Modo | null
+}
+
+/** Converts a {@link GuiaScope} into statement parameters. */
+export const toScopeColumns = (ambito: GuiaScope): ScopeColumns =>
+  ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
+
+const FIND_GUIA = statement<{ guia: string } & ScopeColumns, GuiaRow & { comercio: string }>(
+  'guias.buscar',
+  `select g.*, c.comercio from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
+)
+
+/**
+ * Throws the problem of an unknown guide. Codes without a guide and codes of other merchants get the same answer.
+ * @throws Problema 404
+ */
+export function throwUnknownGuia(ambito: GuiaScope): never {
+  const donde = ambito === 'todos' ? '' : ' en el modo de esta llave'
+  throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
+}
+
+/**
+ * Returns the canonical form of a guide's code that a person typed.
+ * @param ambito guides of the caller; a merchant learns how to search by its own reference
+ * @throws Problema 404 if the text cannot be a code
+ */
+export function requireGuiaCode(codigo: string, ambito: GuiaScope = 'todos'): string {
+  const guia = normalizeGuideCode(codigo)
+  if (guia !== undefined) return guia
+  const byReference = ambito === 'todos' || codigo.length > MAX_REFERENCE ? '' : ` ${searchByReference(codigo)}`
+  throw new Problema('guia_desconocida', `${explainGuiaCode(codigo)}${byReference}`)
+}
+
+/** Maximum length of a merchant's reference, in characters. */
+const MAX_REFERENCE = 128
+
+const searchByReference = (texto: string): string =>
+  `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${texto}».`
+
+/**
+ * Returns the canonical form of a code that filters a list. A text that cannot be a code would give an empty page, which
+ * looks like a guide without events.
+ * @throws Problema 400
+ */
+export function readGuideFilter(codigo: string): string {
+  const guia = normalizeGuideCode(codigo)
+  if (guia !== undefined) return guia
+  const mensaje = `no es el código de una guía. ${explainGuiaCode(codigo)} ${searchByReference(codigo)}`
+  throw problemOfFaults('parametro_invalido', [{ campo: 'guia', codigo: 'formato_invalido', mensaje }])
+}
+
+/** Explains a text that cannot be a guide's code. */
+export const explainGuiaCode = (codigo: string): string =>
+  `Ese identificador no puede ser de una guía. ${
+    faultOfCode(codigo) ??
+    'Su último carácter, el de verificación, no cuadra: tiene una letra o un número cambiado. Cópielo otra vez.'
+  }`
+
+/**
+ * Finds a guide and its merchant by the guide's code, as a person typed it.
+ * @throws Problema 404
+ */
+export async function findGuia(db: Db, ambito: GuiaScope, codigo: string): Promise<GuiaRow & { comercio: string }> {
+  const guia = requireGuiaCode(codigo, ambito)
+  const donde = ambito === 'todos' ? await whereIs(db, guia) : db
+  const [row] = (await donde?.query(FIND_GUIA, { guia, ...toScopeColumns(ambito) })) ?? []
+  return row ?? throwUnknownGuia(ambito)
+}
+
+const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, GuiaRow>(
+  'guias.readSeveral',
+  `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id and i.modo = :modo`,
+)
+
+/** Returns a merchant's guides by their codes; unknown codes are skipped. */
+export async function readGuides(
+  { query }: Db,
+  { comercioId: comercio_id, modo }: Exclude<GuiaScope, 'todos'>,
+  guias: readonly string[],
+): Promise<Map<string, GuiaRow>> {
+  const rows = await query(READ_GUIAS, { guias, comercio_id, modo })
+  return new Map(rows.map((row) => [row.guia, row]))
+}
