@@ -22,3 +22,23 @@ export const columnsWith = <C extends Readonly<Record<string, object>>, const P 
 /** Returns an object with these columns of a row. */
 export const pickColumns = <T extends object, N extends keyof T>(row: T, names: readonly N[]) =>
   Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<T, N>
+
+/** Values of a row's columns, by name. */
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * Compares two versions of a row.
+ * @param antes the old version; empty for a new row, and then the result has no `antes`
+ * @param audited columns whose values may appear in the audit record
+ * @returns the names of all changed columns, and the old and new values of those in `audited`
+ */
+export function changedColumns(
+  antes: Values,
+  despues: Values,
+  audited: readonly string[],
+): { campos: string[]; antes?: Values; despues: Values } {
+  const campos = Object.keys(despues).filter((campo) => JSON.stringify(antes[campo]) !== JSON.stringify(despues[campo]))
+  const pickAudited = (values: Values) =>
+    Object.fromEntries(campos.filter((campo) => audited.includes(campo)).map((campo) => [campo, values[campo] ?? null]))
+  return { campos, ...(Object.keys(antes).length > 0 && { antes: pickAudited(antes) }), despues: pickAudited(despues) }
+}

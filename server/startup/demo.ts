@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { newComercioCode } from '../domain/comercios/comercio.ts'
 import type { Deps } from '../domain/deps.ts'
-import { findLlave, isLlaveActive, markDemoLlaves, readLlave, saveLlave } from '../domain/llaves/llave.ts'
+import { findLlave, isLlaveActive, markDemoLlaves, readLlave, saveLlave } from '../domain/identities/llave.ts'
+import { isCodeInUse, markDemoCode, saveRepartidor } from '../domain/identities/repartidor.ts'
 import { saveOperadorWithLlave } from '../domain/operadores/operador.ts'
-import { isCodeInUse, markDemoCode, saveRepartidor } from '../domain/repartidores/repartidor.ts'
 
 interface Demo {
   url: string

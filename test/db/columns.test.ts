@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { columnsWith, pickColumns } from '../../server/data/columns.ts'
-import { LLAVE_FIELDS } from '../../server/domain/llaves/fields.ts'
+import { LLAVE_FIELDS } from '../../server/domain/identities/llaveFields.ts'
 import { CAMPOS } from '../../server/domain/records/guiaFields.ts'
 import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/fields.ts'
 import { useEnvironment } from '../environment.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { newLlave } from '../../server/domain/llaves/llave.ts'
+import { newLlave } from '../../server/domain/identities/llave.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generated/contract/vocabulary.ts'
 import {
   createDeliveredGuia,

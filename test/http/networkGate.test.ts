@@ -3,7 +3,7 @@ import { IncomingMessage, request } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addressOf } from '../../server/api/http/networkGate.ts'
-import { newLlave } from '../../server/domain/llaves/llave.ts'
+import { newLlave } from '../../server/domain/identities/llave.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 

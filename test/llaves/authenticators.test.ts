@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { checksum, newLlave } from '../../server/domain/identities/llave.ts'
 import { createAuthenticators } from '../../server/domain/llaves/authenticators.ts'
-import { checksum, newLlave } from '../../server/domain/llaves/llave.ts'
 import { shareEnvironment } from '../environment.ts'
 import { createMobile } from '../repartidores/phone.ts'
 import { noUsages } from './manage.ts'

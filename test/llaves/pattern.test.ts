@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { newLlave } from '../../server/domain/llaves/llave.ts'
+import { newLlave } from '../../server/domain/identities/llave.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
 const leer = (archivo: string) => readFileSync(new URL(archivo, ROOT), 'utf8')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readLlave } from '../../server/domain/llaves/llave.ts'
+import { readLlave } from '../../server/domain/identities/llave.ts'
 import { HORA } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'

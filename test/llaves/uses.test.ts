@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { findLlave, readLlave } from '../../server/domain/identities/llave.ts'
 import { createAuthenticators } from '../../server/domain/llaves/authenticators.ts'
-import { findLlave, readLlave } from '../../server/domain/llaves/llave.ts'
 import { LlaveUses } from '../../server/domain/llaves/uses.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'

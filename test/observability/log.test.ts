@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { identifyRequest } from '../../server/api/http/request.ts'
-import { readLlave } from '../../server/domain/llaves/llave.ts'
+import { readLlave } from '../../server/domain/identities/llave.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { findCanaries } from '../canaries.ts'
 import { useEnvironment } from '../environment.ts'

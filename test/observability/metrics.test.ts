@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { newLlave } from '../../server/domain/llaves/llave.ts'
+import { newLlave } from '../../server/domain/identities/llave.ts'
 import { uploadArchivo } from '../archivos/images.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { purgeRepartidorSesiones } from '../../server/domain/repartidores/repartidor.ts'
+import { purgeRepartidorSesiones } from '../../server/domain/identities/repartidor.ts'
 import { HORA } from '../durations.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { cookieDe, createMobile, signInByMobile } from './phone.ts'

@@ -5,8 +5,6 @@ import { Problema } from '../../platform/errors.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { EFFECTS, notifyDecision } from '../equipo/approvable.ts'
-import { ADMINISTRATORS, COMPANY } from '../equipo/persona.ts'
-import { companyLlave } from '../equipo/sesion.ts'
 import {
   type AprobacionRow,
   closedAprobacion,
@@ -14,7 +12,9 @@ import {
   presentAprobacion,
   readAprobacionContent,
   requireAprobacion,
-} from './aprobacion.ts'
+} from '../equipo/aprobacion.ts'
+import { ADMINISTRATORS, COMPANY } from '../equipo/persona.ts'
+import { companyLlave } from '../equipo/sesion.ts'
 
 /**
  * Closes an approval, once. The person who decides must have the scope `administrar` at that moment. If the approval is

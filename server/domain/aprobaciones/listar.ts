@@ -1,7 +1,7 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
+import { type AprobacionRow, presentAprobacion } from '../equipo/aprobacion.ts'
 import type { Handler } from '../operation.ts'
-import { type AprobacionRow, presentAprobacion } from './aprobacion.ts'
 
 export const listarAprobaciones: Handler<'listarAprobaciones'> = async ({ query, ...quien }, deps) => {
   const { db, cursors, bitacora } = deps

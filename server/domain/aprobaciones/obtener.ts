@@ -1,5 +1,5 @@
+import { presentAprobacion, requireAprobacion } from '../equipo/aprobacion.ts'
 import type { Handler } from '../operation.ts'
-import { presentAprobacion, requireAprobacion } from './aprobacion.ts'
 
 export const obtenerAprobacion: Handler<'obtenerAprobacion'> = async ({ path, ...quien }, deps) => {
   const row = await requireAprobacion(deps.db, path.aprobacion)

@@ -1,8 +1,8 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
+import { closedAprobacion, requireAprobacion, unknownAprobacion } from '../equipo/aprobacion.ts'
 import type { Handler } from '../operation.ts'
-import { closedAprobacion, requireAprobacion, unknownAprobacion } from './aprobacion.ts'
 
 const WITHDRAW = statement<{ id: string; ahora: Date }, { id: string }>(
   'aprobaciones.retirar',

@@ -9,9 +9,9 @@ import { companyTimeZone } from '../catalogo/timeZone.ts'
 import type { Deps } from '../deps.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
 import { ONGOING_STATES } from '../estados/estados.ts'
+import { readRepartidorNames } from '../identities/repartidor.ts'
 import { readAuthors } from '../operadores/operador.ts'
 import { explainGuiaCode } from '../records/guiaLookup.ts'
-import { readRepartidorNames } from '../repartidores/repartidor.ts'
 
 /** Row of `asignacion`. */
 export type AsignacionRow = RowOf<asignacion, { modo: Modo; fecha: Dia }>

@@ -4,8 +4,8 @@ import type { Dia, Estado, Modo } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayOutOfRange, diasDe } from '../estados/decision.ts'
 import { isFinalState } from '../estados/estados.ts'
+import { requireActiveRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
-import { requireActiveRepartidor } from '../repartidores/repartidor.ts'
 import { type AsignacionVerdict, companyDay, presentResults, toGuiaCodes } from './asignacion.ts'
 
 interface AssignableGuia {

@@ -217,20 +217,3 @@ export class Bitacora {
     }
   }
 }
-
-/**
- * Compares two versions of a row.
- * @param antes the old version; empty for a new row, and then the result has no `antes`
- * @param audited columns whose values may appear in the audit record
- * @returns the names of all changed columns, and the old and new values of those in `audited`
- */
-export function cambios(
-  antes: AuditValues,
-  despues: AuditValues,
-  audited: readonly string[],
-): Pick<AuditEntry, 'campos' | 'antes' | 'despues'> {
-  const campos = Object.keys(despues).filter((campo) => JSON.stringify(antes[campo]) !== JSON.stringify(despues[campo]))
-  const pickAudited = (values: AuditValues) =>
-    Object.fromEntries(campos.filter((campo) => audited.includes(campo)).map((campo) => [campo, values[campo] ?? null]))
-  return { campos, ...(Object.keys(antes).length > 0 && { antes: pickAudited(antes) }), despues: pickAudited(despues) }
-}

@@ -1,6 +1,6 @@
+import { changedColumns } from '../../data/columns.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import type { comercio } from '../../generated/contract/prisma/client.ts'
-import { cambios } from '../bitacora/bitacora.ts'
 import type { Handler } from '../operation.ts'
 import {
   AUDITED,
@@ -41,7 +41,7 @@ export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, 
       accion: 'cambiarComercio',
       sobre: ['comercio', comercio],
       de: { comercio_id: id, modo: null },
-      ...cambios(antes!, despues!, AUDITED),
+      ...changedColumns(antes!, despues!, AUDITED),
     })
     return despues!
   })

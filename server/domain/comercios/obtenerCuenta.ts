@@ -1,5 +1,5 @@
 import type { Advertencia } from '../../generated/contract/types/index.ts'
-import { expiresSoon } from '../llaves/llave.ts'
+import { expiresSoon } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
 import { readIntentos, readPolicy } from './comercio.ts'
 

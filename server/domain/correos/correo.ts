@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { type Query, type RowOf, statement } from '../../data/db.ts'
 import type { correo } from '../../generated/contract/prisma/client.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
+import { readAddress } from '../../platform/mail/address.ts'
 import { seal, unsealIfKnown } from '../../platform/sealing.ts'
 import { MINUTE_MS } from '../../platform/time/units.ts'
 import type { Deps } from '../deps.ts'
@@ -87,3 +89,14 @@ const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
 /** Deletes all mails to an address. */
 export const eraseCorreos = (query: Query, secretos: Deps['secretos'], address: string) =>
   query(ERASE, { huellas: correoDigests(secretos, address) })
+
+/**
+ * Reads a mail address of a request.
+ * @throws Problema 422 that names the field
+ */
+export function requireCorreo(texto: string, campo = '/correo'): string {
+  const correo = readAddress(texto)
+  if (correo !== undefined) return correo
+  const mensaje = 'no es una dirección de correo como ana@ejemplo.com'
+  throw problemOfFaults('validacion', [{ campo, codigo: 'formato_invalido', mensaje }])
+}

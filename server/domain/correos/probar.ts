@@ -1,8 +1,7 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { requireCorreo } from '../equipo/persona.ts'
-import { saveCorreo } from './correo.ts'
+import { requireCorreo, saveCorreo } from './correo.ts'
 
 /** Minutes within which a trial mail must be sent; later it is dropped. */
 const LIFETIME_MINUTES = 60

@@ -2,6 +2,11 @@ import type { Identities } from '../../api/http/identity.ts'
 import { type Query, statement } from '../../data/db.ts'
 import type { Aprobacion, ContenidoDeAprobacion } from '../../generated/contract/types/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Actor, AuditEntry } from '../bitacora/bitacora.ts'
+import { saveCorreo } from '../correos/correo.ts'
+import type { Deps } from '../deps.ts'
+import { requireOwnAlcances } from '../identities/llave.ts'
+import { APPROVE_REMEDY, createApprovedLlave, rotateApprovedLlave } from './approvedLlave.ts'
 import {
   APROBACION_HOURS,
   closedAprobacion,
@@ -10,12 +15,7 @@ import {
   presentAprobacion,
   type StoredAprobacionContent,
   type TipoDeAprobacion,
-} from '../aprobaciones/aprobacion.ts'
-import type { Actor, AuditEntry } from '../bitacora/bitacora.ts'
-import { saveCorreo } from '../correos/correo.ts'
-import type { Deps } from '../deps.ts'
-import { requireOwnAlcances } from '../llaves/llave.ts'
-import { APPROVE_REMEDY, createApprovedLlave, rotateApprovedLlave } from './approvedLlave.ts'
+} from './aprobacion.ts'
 import { findMember, writeInvitacion } from './invitacion.ts'
 import { changeAlcances, findMembresia, removeMembresia } from './membresia.ts'
 import { permissionNames } from './permissions.ts'

@@ -1,7 +1,6 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { type Query, statement } from '../../data/db.ts'
 import type { operador } from '../../generated/contract/prisma/client.ts'
-import { closedAprobacion, type StoredAprobacionContent } from '../aprobaciones/aprobacion.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
 import {
   expireLlave,
@@ -11,7 +10,8 @@ import {
   requireLlave,
   requireOwnAlcances,
   saveOperadorLlave,
-} from '../llaves/llave.ts'
+} from '../identities/llave.ts'
+import { closedAprobacion, type StoredAprobacionContent } from './aprobacion.ts'
 import { companyAlcances } from './persona.ts'
 
 const OPERADOR = statement<Pick<operador, 'operador'>, Pick<operador, 'id' | 'revocado_en'>>(

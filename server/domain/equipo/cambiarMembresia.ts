@@ -1,7 +1,7 @@
 import { inTransaction } from '../../data/db.ts'
 import { findComercio } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { requireOwnAlcances } from '../llaves/llave.ts'
+import { requireOwnAlcances } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
 import { ALCANCES_REMEDY, requestAprobacion } from './approvable.ts'
 import { changeAlcances } from './membresia.ts'

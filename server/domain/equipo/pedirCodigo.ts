@@ -1,6 +1,6 @@
+import { requireCorreo } from '../correos/correo.ts'
 import type { Handler } from '../operation.ts'
 import { CODE_MINUTES, writeCode } from './mailCode.ts'
-import { requireCorreo } from './persona.ts'
 import { limitSignIns } from './signInLimits.ts'
 
 export const pedirCodigo: Handler<'pedirCodigo'> = async ({ body, red }, deps) => {

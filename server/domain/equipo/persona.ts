@@ -1,17 +1,19 @@
-import { type Db, type RowOf, statement } from '../../data/db.ts'
+import type { Db, RowOf } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import type { invitacion, membresia, persona } from '../../generated/contract/prisma/client.ts'
 import type { Alcance, AlcanceDeOperacion, AlcanceDePersona, Membresia } from '../../generated/contract/types/index.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import { readAddress } from '../../platform/mail/address.ts'
 
 /** Value of the column `ambito` for the courier company. For a merchant, the column has the merchant's code. */
 export const COMPANY = 'empresa'
 
 /** Row of `persona`. */
 export type PersonaRow = persona
+
 /** Row of `membresia`. */
 export type MembresiaRow = RowOf<membresia, { alcances: AlcanceDePersona[] }>
+
 /** Row of `invitacion`. */
 export type InvitacionRow = RowOf<invitacion, { alcances: AlcanceDePersona[] }>
 
@@ -71,19 +73,10 @@ export function requireAlcancesOf(ambito: string, alcances: readonly AlcanceDePe
   )
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
 }
-const COMPANY_MESSAGE = 'es de un comercio; en la empresa valen ver, operar, caja y administrar'
-const COMERCIO_MESSAGE = 'es de la empresa; en un comercio valen propietario, despacho, cobros y lectura'
 
-/**
- * Reads a mail address of a request.
- * @throws Problema 422 that names the field
- */
-export function requireCorreo(texto: string, campo = '/correo'): string {
-  const correo = readAddress(texto)
-  if (correo !== undefined) return correo
-  const mensaje = 'no es una dirección de correo como ana@ejemplo.com'
-  throw problemOfFaults('validacion', [{ campo, codigo: 'formato_invalido', mensaje }])
-}
+const COMPANY_MESSAGE = 'es de un comercio; en la empresa valen ver, operar, caja y administrar'
+
+const COMERCIO_MESSAGE = 'es de la empresa; en un comercio valen propietario, despacho, cobros y lectura'
 
 /**
  * Finds a person by its public identifier.

@@ -1,8 +1,8 @@
 import { type Query, statement } from '../../data/db.ts'
-import { eraseAprobaciones } from '../aprobaciones/aprobacion.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
 import { eraseCorreos } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
+import { eraseAprobaciones } from './aprobacion.ts'
 import { ADMINISTRATORS, anotherAdministratorRemains, type MembresiaRow } from './persona.ts'
 
 /**

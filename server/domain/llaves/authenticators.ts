@@ -7,9 +7,9 @@ import { MINUTE_MS } from '../../platform/time/units.ts'
 import { presentRates } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { findPersonaSesiones, isOpen, personaIdentity } from '../equipo/sesion.ts'
-import { findRepartidorSesiones, type SesionRow } from '../repartidores/repartidor.ts'
+import { findLlaves, isLlaveActive, isPresentedLlave, type OwnedLlaveRow, readLlave } from '../identities/llave.ts'
+import { findRepartidorSesiones, type SesionRow } from '../identities/repartidor.ts'
 import { RowCache } from './cachedLlaves.ts'
-import { findLlaves, isLlaveActive, isPresentedLlave, type OwnedLlaveRow, readLlave } from './llave.ts'
 
 /** Maximum number of rows of a statement. A statement with more rows would delay other requests noticeably. */
 const KEYS_PER_STATEMENT = 250

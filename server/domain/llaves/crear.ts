@@ -1,7 +1,7 @@
 import { inTransaction } from '../../data/db.ts'
 import { requireComercio } from '../comercios/comercio.ts'
+import { llavePowers, parseExpiry, readNetworks, saveLlave } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
-import { llavePowers, parseExpiry, readNetworks, saveLlave } from './llave.ts'
 
 export const crearLlave: Handler<'crearLlave'> = async ({ path, body, ...quien }, { db, clock, bitacora }) => {
   const { id: comercioId, comercio } = await requireComercio(db, path.comercio)

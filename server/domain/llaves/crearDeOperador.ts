@@ -1,9 +1,9 @@
 import { inTransaction } from '../../data/db.ts'
 import { ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
+import { llavePowers, parseExpiry, readNetworks, requireOwnAlcances, saveOperadorLlave } from '../identities/llave.ts'
 import { requireOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
-import { llavePowers, parseExpiry, readNetworks, requireOwnAlcances, saveOperadorLlave } from './llave.ts'
 import { requestLlave } from './requestLlave.ts'
 
 export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body, ...quien }, deps) => {

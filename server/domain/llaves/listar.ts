@@ -1,8 +1,8 @@
 import { paginate } from '../../api/lists/page.ts'
 import type { Alcance, Modo } from '../../generated/contract/types/index.ts'
 import { requireComercio } from '../comercios/comercio.ts'
+import { llavePosition, newestLlaves, presentLlave } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
-import { llavePosition, newestLlaves, presentLlave } from './llave.ts'
 
 export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursors }) => {
   const { id: comercio_id, comercio } = await requireComercio(db, path.comercio)

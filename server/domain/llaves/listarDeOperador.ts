@@ -1,8 +1,8 @@
 import { paginate } from '../../api/lists/page.ts'
 import type { AlcanceDeOperacion } from '../../generated/contract/types/index.ts'
+import { llavePosition, newestLlaves, presentOperadorLlave } from '../identities/llave.ts'
 import { requireOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
-import { llavePosition, newestLlaves, presentOperadorLlave } from './llave.ts'
 
 export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async ({ path, query }, { db, cursors }) => {
   const { id: operador_id, operador, revocado_en } = await requireOperador(db, path.operador)

@@ -1,5 +1,4 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import type { Handler } from '../operation.ts'
 import {
   ADMINISTERING,
   anotherLlaveRemainsSql,
@@ -7,7 +6,8 @@ import {
   requireLlave,
   toBitacoraFields,
   ultimaLlave,
-} from './llave.ts'
+} from '../identities/llave.ts'
+import type { Handler } from '../operation.ts'
 
 const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
   'llaves.revocar',

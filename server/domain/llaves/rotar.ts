@@ -1,6 +1,5 @@
 import { inTransaction } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Handler } from '../operation.ts'
 import {
   expireLlave,
   isLlaveActive,
@@ -9,7 +8,8 @@ import {
   requireOwnAlcances,
   saveReplacement,
   toBitacoraFields,
-} from './llave.ts'
+} from '../identities/llave.ts'
+import type { Handler } from '../operation.ts'
 import { requestLlave } from './requestLlave.ts'
 
 const DEFAULT_OVERLAP_HOURS = 24

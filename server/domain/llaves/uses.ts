@@ -1,7 +1,7 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { Log } from '../../platform/log.ts'
 import { MINUTE_MS } from '../../platform/time/units.ts'
-import { expiresSoon, type LlaveRow } from './llave.ts'
+import { expiresSoon, type LlaveRow } from '../identities/llave.ts'
 
 /**
  * Minimum time between two stored uses of a key (`INTERVAL_MS`), and time for which uses are collected before they are written

@@ -2,9 +2,9 @@ import type { GuiaDeOperacion } from '../../generated/contract/types/index.ts'
 import { readAsignaciones } from '../asignaciones/asignacion.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
+import { readRepartidorNames } from '../identities/repartidor.ts'
 import type { GuiaInJson, GuiaRow } from '../records/guiaFields.ts'
 import { present } from '../records/guiaPresentation.ts'
-import { readRepartidorNames } from '../repartidores/repartidor.ts'
 
 type OperacionGuiaRow = (GuiaRow | GuiaInJson) & Pick<GuiaRow, 'custodio'> & { comercio: string }
 

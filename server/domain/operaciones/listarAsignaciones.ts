@@ -2,9 +2,9 @@ import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Dia } from '../../generated/contract/types/index.ts'
 import { companyDay } from '../asignaciones/asignacion.ts'
+import { readRepartidorNames, requireRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
-import { readRepartidorNames, requireRepartidor } from '../repartidores/repartidor.ts'
 import { presentOperacionGuias } from './guia.ts'
 
 /** Maximum assignments that are counted. A day has fewer. */

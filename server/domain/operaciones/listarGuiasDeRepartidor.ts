@@ -3,9 +3,9 @@ import { askAll } from '../../data/spread.ts'
 import type { Estado } from '../../generated/contract/types/index.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import { HELD_STATES } from '../estados/custodia.ts'
+import { requireRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
-import { requireRepartidor } from '../repartidores/repartidor.ts'
 import { presentOperacionGuias } from './guia.ts'
 
 /** Maximum guides listed. No courier carries so many in a day. */

@@ -1,6 +1,6 @@
+import { presentRepartidorName, requireActiveRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
 import { takeStepWithFotos } from '../pruebasEntrega/registrar.ts'
-import { presentRepartidorName, requireActiveRepartidor } from '../repartidores/repartidor.ts'
 import { answerScan, registerScan } from '../scans/register.ts'
 import { withKey } from './once.ts'
 

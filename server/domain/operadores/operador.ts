@@ -4,7 +4,7 @@ import type { Autor, LlaveDeOperadorCreada, Operador } from '../../generated/con
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
-import { saveOperadorLlave } from '../llaves/llave.ts'
+import { saveOperadorLlave } from '../identities/llave.ts'
 
 /** Converts an operator row to the contract's `Operador`. */
 export const presentOperador = ({ operador, nombre, creado_en, revocado_en }: operador): Operador => ({

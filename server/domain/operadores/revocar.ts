@@ -1,5 +1,5 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { ADMINISTERING, anotherLlaveRemainsSql, ultimaLlave } from '../llaves/llave.ts'
+import { ADMINISTERING, anotherLlaveRemainsSql, ultimaLlave } from '../identities/llave.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperador, requireOperador } from './operador.ts'
 

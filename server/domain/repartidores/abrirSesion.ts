@@ -3,15 +3,15 @@ import { siteOf } from '../../api/http/network.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Handler } from '../operation.ts'
-import { readDevice, sealDevice } from './device.ts'
 import {
   isCodeInUse,
   presentRepartidorSesion,
   repartidorCodeDigests,
   SESION_DURATION_MS,
   type SesionRow,
-} from './repartidor.ts'
+} from '../identities/repartidor.ts'
+import type { Handler } from '../operation.ts'
+import { readDevice, sealDevice } from './device.ts'
 
 /** Maximum phones on which a courier is signed in. Another sign-in ends the session that was opened longest ago. */
 const MAX_TELEFONOS = 10

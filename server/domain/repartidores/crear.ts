@@ -1,7 +1,7 @@
 import { inTransaction } from '../../data/db.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
+import { saveRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
-import { saveRepartidor } from './repartidor.ts'
 
 export const crearRepartidor: Handler<'crearRepartidor'> = async (
   { body, ...quien },

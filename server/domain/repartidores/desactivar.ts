@@ -1,6 +1,6 @@
 import { inTransaction } from '../../data/db.ts'
+import { presentRepartidor, setRepartidorCode } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
-import { presentRepartidor, setRepartidorCode } from './repartidor.ts'
 
 /**
  * Deactivates a courier by removing the code. Reactivation takes a new code, so a noted-down code never works again.

@@ -1,7 +1,7 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
+import { presentRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
-import { presentRepartidor } from './repartidor.ts'
 
 export const listarRepartidores: Handler<'listarRepartidores'> = async (
   { query, ...quien },

@@ -1,5 +1,5 @@
+import { presentRepartidorSesion } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
-import { presentRepartidorSesion } from './repartidor.ts'
 
 export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identity }) => ({
   status: 200,

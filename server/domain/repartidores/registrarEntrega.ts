@@ -1,7 +1,7 @@
+import { presentRepartidorName } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
 import { registerWithPrueba } from '../pruebasEntrega/registrar.ts'
 import { authorizeRepartidor } from './custodia.ts'
-import { presentRepartidorName } from './repartidor.ts'
 
 export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body, identity }, deps) => {
   const { repartidor } = identity

@@ -1,11 +1,11 @@
 import type { Identities } from '../../api/http/identity.ts'
 import type { EventoDeReparto } from '../../generated/contract/types/index.ts'
 import type { OperacionDeps } from '../deps.ts'
+import { presentRepartidorName } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
 import { takeStepWithFotos } from '../pruebasEntrega/registrar.ts'
 import { answerScan, type EventoRegistrado, registerScan } from '../scans/register.ts'
 import { authorizeRepartidor } from './custodia.ts'
-import { presentRepartidorName } from './repartidor.ts'
 
 const REMEDY = 'Espere la confirmación, o pida a la central que fuerce la salida.'
 

@@ -1,6 +1,6 @@
 import { inTransaction } from '../../data/db.ts'
+import { newRepartidorCode, presentRepartidor, setRepartidorCode } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
-import { newRepartidorCode, presentRepartidor, setRepartidorCode } from './repartidor.ts'
 
 /** Replaces a courier's code with a new one. */
 export const renovarCodigo: Handler<'renovarCodigo'> = async (

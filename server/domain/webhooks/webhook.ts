@@ -1,4 +1,4 @@
-import { pickColumns } from '../../data/columns.ts'
+import { changedColumns, pickColumns } from '../../data/columns.ts'
 import type { Db, Query, RowOf } from '../../data/db.ts'
 import { statement } from '../../data/db.ts'
 import type { webhook } from '../../generated/contract/prisma/client.ts'
@@ -13,7 +13,6 @@ import { randomBase32 } from '../../platform/codes/codes.ts'
 import { constraintOf, Problema } from '../../platform/errors.ts'
 import type { OutboundPolicy } from '../../platform/outbound/destination.ts'
 import { ForbiddenDestination, readDestination, resolveDestination } from '../../platform/outbound/destination.ts'
-import { cambios } from '../bitacora/bitacora.ts'
 import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 import type { ShownWebhookColumn } from './fields.ts'
 import { CAMPOS_DE_WEBHOOK, DECIDED_WEBHOOK_COLUMNS, LOGGABLE_WEBHOOK_COLUMNS } from './fields.ts'
@@ -79,7 +78,7 @@ const decidedValues = (row: WebhookRow | undefined) =>
 
 /** Returns the part of an audit record that describes the change of an endpoint. */
 export const webhookChanges = (antes: WebhookRow | undefined, despues: WebhookRow) =>
-  cambios(decidedValues(antes), decidedValues(despues), ['host', ...LOGGABLE_WEBHOOK_COLUMNS])
+  changedColumns(decidedValues(antes), decidedValues(despues), ['host', ...LOGGABLE_WEBHOOK_COLUMNS])
 
 /** SQL select list for {@link WebhookRow}, of `w`, with the secrets valid at `:ahora`. */
 export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)

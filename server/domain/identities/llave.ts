@@ -29,7 +29,7 @@ import {
   NEW_LLAVE_FIELDS,
   type NewLlaveField,
   type ShownLlaveField,
-} from './fields.ts'
+} from './llaveFields.ts'
 
 /** Kind of a key: `oper` for an operator's key, else the mode of a merchant's key. */
 export type LlaveType = Modo | 'oper'
