@@ -1,8 +1,9 @@
 /**
- * Checks the house rules that no linter knows: calls that the server must not make, and SQL that must not contain
- * request data.
+ * Checks the house rules that no linter knows: calls that the server must not make, SQL that must not contain request
+ * data, and the order of the folders of `server/domain`.
  */
 import ts from 'typescript'
+import { findUpwardImports } from './domainOrder.ts'
 import { isInFunction, placeOf, readSources, type Source } from './sources.ts'
 
 /** Modules that only files with a matching path may import. */
@@ -72,6 +73,9 @@ function visit(source: Source, nodo: ts.Node): void {
   ts.forEachChild(nodo, (child) => visit(source, child))
 }
 
-for (const source of readSources()) visit(source, source.file)
+for (const source of readSources()) {
+  fallas.push(...findUpwardImports(source))
+  visit(source, source.file)
+}
 console.log([...fallas, `${fallas.length} faults`].join('\n'))
 process.exitCode = fallas.length > 0 ? 1 : 0
