@@ -98,6 +98,7 @@ export default async function prepareTestRun(project: TestProject) {
   return async () => {
     await pooler?.stop()
     await postgresServer.release()
-    await rm(folder, { recursive: true, force: true })
+    // A program that ends now may still write its compiled code.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
 }

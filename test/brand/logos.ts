@@ -1,8 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 
-const folder = mkdtempSync(join(tmpdir(), 'guias-logo-'))
+const folder = mkdtempSync(join(inject('runFolder'), 'logos-'))
 
 /** A file with those bytes. */
 export function writeLogoFile(nombre: string, contenido: string | Buffer): string {
