@@ -13,8 +13,8 @@ const COLUMNS = `id, linea, comercio_id, modo, accion, quien_tipo, quien, llave,
 
 const WAITING = statement<object, { id: string; line: string }>(
   'audit.waiting',
+  'part',
   `select id, row_to_json(b)::text as line from (select ${COLUMNS} from bitacora order by id limit ${MAX_LINES_PER_ROUND}) b`,
-  { alcance: 'parte' },
 )
 /**
  * Appends collected lines to the audit record. Skips lines that an earlier call appended without deleting them from
@@ -22,13 +22,14 @@ const WAITING = statement<object, { id: string; line: string }>(
  */
 const COLLECT = statement<{ lines: string }>(
   'audit.collect',
+  'central',
   `insert into bitacora (${COLUMNS}) select ${COLUMNS} from jsonb_populate_recordset(null::bitacora, :lines::jsonb)
    on conflict (id) do nothing`,
 )
 const FORGET = statement<{ ids: readonly string[] }>(
   'audit.forget',
+  'part',
   'delete from bitacora where id = any(:ids::uuid[])',
-  { alcance: 'parte' },
 )
 
 /**

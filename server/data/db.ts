@@ -8,11 +8,17 @@ import { inScope, type PlanChoice, type QueryOrigin, type Role, type RowScope } 
 
 /**
  * Rows that a statement is about. On Citus, merchants' rows lie in several databases (parts), and this value decides
- * where the statement runs. `parte`: rows of one merchant, or of several merchants of the same part; the statement runs
- * in that part. `todo`: rows of all merchants, or rows that belong to no merchant. `donde_sea`: any rows; the statement
- * runs where the given database is.
+ * where the statement runs:
+ *
+ * - `merchant`: rows of the merchant in the parameter `comercio_id`; it runs in that merchant's part.
+ * - `part`: rows of several merchants of one part; it runs in the part that the given {@link Db} has chosen.
+ * - `central`: rows of all merchants, or rows that belong to no merchant; it runs in the central database.
+ * - `anywhere`: any rows; it runs where the given {@link Db} is.
  */
-export type StatementReach = 'parte' | 'todo' | 'donde_sea'
+export type StatementReach = 'merchant' | 'part' | 'central' | 'anywhere'
+
+/** Reaches of a statement with these parameters: only one with a merchant's id finds the merchant's part by itself. */
+type ReachWith<Params> = Params extends { comercio_id: string } ? StatementReach : Exclude<StatementReach, 'merchant'>
 
 /** SQL statement with its parameters. */
 export interface Statement<Params = object, Row = object> {
@@ -25,7 +31,7 @@ export interface Statement<Params = object, Row = object> {
   readonly text: string
   /** Names of the parameters, in the order of their numbers. */
   readonly parameters: readonly string[]
-  readonly alcance: StatementReach
+  readonly reach: StatementReach
   readonly plan?: PlanChoice | undefined
   /** Types of the parameters and of a row. They exist only for the compiler. */
   readonly tipos?: (parameters: Params) => Row
@@ -133,7 +139,7 @@ async function runTransaction<T>(
   try {
     await client.query(connections.begin(ambito, parte))
     const result = await work(async (sqlStatement, ...[valuesByName]) => {
-      if (parte && sqlStatement.alcance === 'todo')
+      if (parte && sqlStatement.reach === 'central')
         throw new Error(`${sqlStatement.name} is not about rows of one part`)
       const config = connections.call(ambito, configDe(sqlStatement, valuesByName), parte)
       return (await traced(sqlStatement, () => client.query(config))).rows
@@ -171,11 +177,6 @@ export const STATEMENTS = new Map<string, Statement>()
 /** Options of a statement. */
 interface StatementOptions {
   /**
-   * Rows that the statement is about. Default: the rows of the merchant in the parameter `comercio_id`; without this
-   * parameter, the rows of all merchants.
-   */
-  alcance?: StatementReach
-  /**
    * Way in which PostgreSQL plans the statement. Default: its own choice.
    *
    * Without `generic` PostgreSQL plans a list anew for each request. A generic plan assumes that a `limit` parameter
@@ -197,22 +198,23 @@ interface StatementOptions {
  */
 export function statement<Params = object, Row = object>(
   name: string,
+  reach: ReachWith<Params>,
   sql: string,
   opciones: StatementOptions = {},
 ): Statement<Params, Row> {
   if (STATEMENTS.has(name)) throw new Error(`two statements have the name ${name}`)
-  const madeStatement = { name, ...numberParameters(sql), ...opciones }
+  const madeStatement = { name, reach, ...numberParameters(sql), ...opciones }
   STATEMENTS.set(name, madeStatement)
   return madeStatement
 }
 
-function numberParameters(sql: string): Pick<Statement, 'text' | 'parameters' | 'alcance'> {
+function numberParameters(sql: string): Pick<Statement, 'text' | 'parameters'> {
   const parameters: string[] = []
   const text = sql.replace(PARAMETER, (_match, nombre: string) => {
     if (!parameters.includes(nombre)) parameters.push(nombre)
     return `$${parameters.indexOf(nombre) + 1}`
   })
-  return { text, parameters, alcance: parameters.includes('comercio_id') ? 'parte' : 'todo' }
+  return { text, parameters }
 }
 
 /**
@@ -222,16 +224,18 @@ function numberParameters(sql: string): Pick<Statement, 'text' | 'parameters' | 
  * @param isCommon true if this text is one of the few common ones
  */
 export const dynamicStatement = <Params = object, Row = object>(
+  reach: ReachWith<Params>,
   sql: string,
   isCommon: boolean,
   opciones: StatementOptions = {},
 ): Statement<Params, Row> => ({
+  reach,
   name: isCommon ? statementName(sql) : undefined,
   ...numberParameters(sql),
   ...opciones,
 })
 
-type WrittenStatement = Pick<Statement, 'name' | 'text' | 'parameters' | 'alcance'>
+type WrittenStatement = Pick<Statement, 'name' | 'text' | 'parameters' | 'reach'>
 
 const configDe = ({ name, text, parameters }: WrittenStatement, valuesByName: unknown): pg.QueryConfig => {
   const values = parameters.map((nombre) => (valuesByName as Readonly<Record<string, unknown>>)[nombre])
@@ -239,18 +243,19 @@ const configDe = ({ name, text, parameters }: WrittenStatement, valuesByName: un
 }
 
 /**
- * Finds where a statement runs: in a part, if the statement is about rows of one part and the part is known.
- * @throws if the statement needs a part, and neither the database nor a parameter names one
+ * Finds where a statement runs. A part that the database has chosen goes before the merchant's own: the merchant may be
+ * about to move.
+ * @throws if the statement is about the rows of a part, and the database has chosen none
  */
 function placeOf(
-  { name, alcance }: WrittenStatement,
+  { name, reach }: WrittenStatement,
   valuesByName: unknown,
   lugar: Place | undefined,
 ): Place | undefined {
-  if (alcance !== 'parte' || lugar) return alcance === 'todo' ? undefined : lugar
-  const comercio_id = (valuesByName as { comercio_id?: unknown } | undefined)?.comercio_id
-  if (comercio_id === undefined) throw new Error(`statement ${name} needs a part or the parameter comercio_id`)
-  return typeof comercio_id === 'string' ? { merchant: comercio_id } : undefined
+  if (reach === 'central') return undefined
+  if (reach === 'merchant') return lugar ?? { merchant: (valuesByName as { comercio_id: string }).comercio_id }
+  if (reach === 'part' && !lugar) throw new Error(`statement ${name} needs a database of a part`)
+  return lugar
 }
 
 /**

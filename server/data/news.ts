@@ -39,9 +39,7 @@ function isSnapshot(text: string): boolean {
   )
 }
 
-const NOW = statement<object, { snapshot: string }>('news.now', 'select flujo_ahora()::text as snapshot', {
-  alcance: 'parte',
-})
+const NOW = statement<object, { snapshot: string }>('news.now', 'part', 'select flujo_ahora()::text as snapshot')
 
 /** Maximum events read in each part; the newest are read. A client may send a very old snapshot. */
 const MAX_EVENTS = 1_000
@@ -49,6 +47,7 @@ const MAX_EVENTS = 1_000
 /** Reads the end of the index of the audit chain, which has the newest events. */
 const SINCE = statement<{ snapshot: string }, { snapshot: string; guias: string[]; xids: string[]; more: boolean }>(
   'news.since',
+  'part',
   `select flujo_ahora()::text as snapshot, count(*) = ${MAX_EVENTS} as more,
      coalesce(array_agg(guia) filter (where nuevo), '{}') as guias,
      coalesce(array_agg(xid::text) filter (where nuevo), '{}') as xids
@@ -56,7 +55,7 @@ const SINCE = statement<{ snapshot: string }, { snapshot: string; guias: string[
      select guia, xid, not pg_visible_in_snapshot(xid, :snapshot::pg_snapshot) as nuevo
      from evento where secuencia > 0 and xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
      order by xid desc limit ${MAX_EVENTS}) e`,
-  { alcance: 'parte', plan: 'ordered' },
+  { plan: 'ordered' },
 )
 
 /** New events of guides, and the snapshots that the client must send with its next request. */

@@ -8,20 +8,23 @@ import { askByPart } from './spread.ts'
 
 const OF_CODES = statement<{ guias: readonly string[] }, Found>(
   'owners.ofCodes',
+  'part',
   `select guia as key, i.comercio_id as merchant from guia_indice i
    where guia = any(:guias::text[]) and exists (select from comercio c where c.id = i.comercio_id)`,
-  { alcance: 'parte' },
 )
 const OF = statement<{ claves: readonly string[] }, Found>(
   'owners.of',
+  'central',
   'select clave as key, comercio_id as merchant from dueno where clave = any(:claves::text[])',
 )
 const NOTE = statement<{ claves: readonly string[]; de: readonly string[] }>(
   'owners.note',
+  'central',
   `insert into dueno (clave, comercio_id) select * from unnest(:claves::text[], :de::uuid[]) on conflict (clave) do nothing`,
 )
 const FORGET = statement<{ claves: readonly string[] }>(
   'owners.forget',
+  'central',
   'delete from dueno where clave = any(:claves::text[])',
 )
 

@@ -1,6 +1,10 @@
 import { type Db, inTransaction, statement } from './db.ts'
 
-const TAKE = statement<{ clave: string }>('turns.take', 'select pg_advisory_xact_lock(hashtextextended(:clave, 0))')
+const TAKE = statement<{ clave: string }>(
+  'turns.take',
+  'central',
+  'select pg_advisory_xact_lock(hashtextextended(:clave, 0))',
+)
 
 /**
  * Runs `act` while no other call with the same key runs, in any process. All calls take their lock in the same

@@ -36,30 +36,36 @@ export interface Measure {
 // Plain SQL instead of Prisma, because reading the metrics must not make a process load Prisma's client.
 const ESTADOS = statement<object, Pick<webhook, 'estado'> & { count: number }>(
   'metricas.webhooks',
+  'central',
   'select estado, count(*)::int as count from webhook group by estado',
 )
 const PENDING = statement<object, { count: number }>(
   'metricas.pendientes',
+  'central',
   `select count(*)::int as count from webhook_aviso where estado = 'pendiente'`,
 )
 const DELIVERY_DELAY = statement<{ ahora: Date }, { segundos: number }>(
   'metricas.atraso',
+  'central',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(proximo_en)), 0)::float8 as segundos
    from webhook_aviso where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
 const WITHOUT_PDF = statement<object, { count: number }>(
   'metricas.sinPdf',
+  'central',
   'select count(*)::int as count from prueba_entrega where pdf is null',
 )
 const PDF_DELAY = statement<{ ahora: Date }, { segundos: number }>(
   'metricas.atrasoDePdf',
+  'central',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(registrado_en)), 0)::float8 as segundos
    from prueba_entrega where pdf is null`,
 )
 
 const EXPIRING_LLAVES = statement<{ ahora: Date }, { count: number }>(
   'metricas.llavesPorVencer',
+  'central',
   `select count(*)::int as count from llave
    where revocado_en is null and vence_en > :ahora and vence_en <= :ahora::timestamptz + interval '7 days'
      and usado_en > :ahora::timestamptz - interval '1 day'`,
@@ -67,12 +73,14 @@ const EXPIRING_LLAVES = statement<{ ahora: Date }, { count: number }>(
 
 const CORREO_DELAY = statement<{ ahora: Date }, { segundos: number }>(
   'metricas.atrasoDeCorreo',
+  'central',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(creado_en)), 0)::float8 as segundos
    from correo where estado in ('pendiente', 'enviando')`,
 )
 
 const COLAS = statement<object, { cola: string; count: number; segundos: number }>(
   'metricas.colas',
+  'central',
   `select name as cola, count(*)::int as count, extract(epoch from now() - min(start_after))::float8 as segundos
    from pgboss.job where state < 'active' and start_after <= now() group by name`,
 )
@@ -85,6 +93,7 @@ const LAST_EVENTOS = 1_000
  */
 const WITHOUT_ENTREGAS = statement<{ ahora: Date }, { count: number }>(
   'metricas.sinEntregas',
+  'part',
   `select count(*)::int as count from (
      select * from evento where secuencia > 0 order by xid desc limit ${LAST_EVENTOS}) e
    join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.estado in ('activo', 'pausado')
@@ -93,20 +102,19 @@ const WITHOUT_ENTREGAS = statement<{ ahora: Date }, { count: number }>(
    where e.registrado_en > :ahora::timestamptz - interval '1 hour' and not exists (
      select from webhook_aviso n where n.comercio_id = e.comercio_id and n.modo = e.modo and n.webhook = w.webhook
        and n.guia_id = e.guia_id and n.secuencia = e.secuencia)`,
-  { alcance: 'parte' },
 )
 /** Time after which work that is due and was not begun counts as stuck, in milliseconds. */
 const STUCK_MS = 300_000
 const STUCK_MENSAJES = statement<{ antes_de: Date }, { count: number }>(
   'metricas.mensajesAtascados',
+  'part',
   `select count(*)::int as count from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= :antes_de
      and not ${isUnsendableSql('modo', 'canal')}`,
-  { alcance: 'parte' },
 )
 const EXPIRED_DECISIONES = statement<{ antes_de: Date }, { count: number }>(
   'metricas.decisionesVencidas',
+  'part',
   'select count(*)::int as count from guia where decision_vence <= :antes_de',
-  { alcance: 'parte' },
 )
 
 /** Time after which a line of the audit record must have its link, in milliseconds. */

@@ -19,8 +19,8 @@ const entorno = useEnvironment()
 
 const ESTADO = statement<{ guia: string }, { estado: string; de_replica: boolean }>(
   'pruebas.estadoEnReplica',
+  'central',
   'select estado, pg_is_in_recovery() as de_replica from guia where guia = :guia',
-  { alcance: 'todo' },
 )
 
 /** What it is told to be behind at most, in milliseconds, and a while more. */

@@ -59,13 +59,13 @@ async function planDe(cliente: pg.ClientBase, nombre: string): Promise<string[]>
 
 /** What is wrong with a statement where it is run; undefined if nothing is. */
 async function pegaDe(nombre: string, parte: Part): Promise<string | undefined> {
-  const { alcance } = STATEMENTS.get(nombre)!
-  const cliente = new pg.Client({ connectionString: alcance === 'todo' ? entorno.databaseUrl : parte.url })
+  const { reach } = STATEMENTS.get(nombre)!
+  const cliente = new pg.Client({ connectionString: reach === 'central' ? entorno.databaseUrl : parte.url })
   await cliente.connect()
   try {
-    if (alcance !== 'todo') await cliente.query(`set search_path = ${parte.schema}`)
+    if (reach !== 'central') await cliente.query(`set search_path = ${parte.schema}`)
     const lineas = await planDe(cliente, nombre)
-    if (alcance !== 'todo') return lineas.some((linea) => linea.includes('Citus')) ? 'is planned by Citus' : undefined
+    if (reach !== 'central') return lineas.some((linea) => linea.includes('Citus')) ? 'is planned by Citus' : undefined
     const tareas = Math.max(0, ...lineas.map((linea) => Number(/Task Count: (\d+)/.exec(linea)?.[1] ?? 0)))
     return tareas > 1 ? `asks ${tareas} parts` : undefined
   } catch (error) {
@@ -91,5 +91,5 @@ it('each statement about rows of one part is PostgreSQL’s own there, and few a
     if (pega && !(nombre in A_TODAS)) halladas[nombre] = pega
   }
   expect(halladas).toEqual({})
-  expect(Object.keys(A_TODAS).filter((nombre) => STATEMENTS.get(nombre)?.alcance !== 'todo')).toEqual([])
+  expect(Object.keys(A_TODAS).filter((nombre) => STATEMENTS.get(nombre)?.reach !== 'central')).toEqual([])
 })

@@ -5,6 +5,7 @@ import { shareEnvironment } from '../environment.ts'
 
 const entorno = shareEnvironment()
 const AJUSTES = dynamicStatement<object, { zona: string; timeout: string; role: string }>(
+  'central',
   `select current_setting('timezone') as zona, current_setting('statement_timeout') as timeout, current_user as role`,
   false,
 )

@@ -21,7 +21,7 @@ afterAll(async () => {
   await dropTestDatabase(BASE)
 })
 
-const BORRAR = dynamicStatement('delete from sesion_repartidor', false)
+const BORRAR = dynamicStatement('central', 'delete from sesion_repartidor', false)
 
 describe('several errors at once', () => {
   const lleno = Object.assign(new Error('could not extend file'), { code: '53100' })

@@ -29,7 +29,7 @@ it('a column that comes later breaks none of the statements that are prepared', 
 
 it('a transaction whose statement was prepared before a new column begins again, once', async () => {
   const db = openDb(entorno.databaseUrl, { connections: 1 })
-  const TODOS = dynamicStatement<object, { llego_luego?: unknown }>('select * from operador limit 1', true)
+  const TODOS = dynamicStatement<object, { llego_luego?: unknown }>('central', 'select * from operador limit 1', true)
   let veces = 0
   const leer = () =>
     inTransaction(db, (consultar) => {

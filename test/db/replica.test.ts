@@ -11,7 +11,7 @@ it('orders positions of the log whose second part has fewer digits', () => {
   expect(readLsn('16/B374D848')).toBe(0x16_b374_d848n)
 })
 
-const DONDE = dynamicStatement<object, { de: string }>('select 1 as de', true)
+const DONDE = dynamicStatement<object, { de: string }>('central', 'select 1 as de', true)
 
 /** A replica whose server, database and time do what the test says. The real ones: `startup/replica.test.ts`. */
 function nueva() {

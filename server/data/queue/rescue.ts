@@ -21,6 +21,7 @@ interface SilentJob {
 
 const SILENT_JOBS = statement<{ colas: readonly string[] }, SilentJob>(
   'cola.callados',
+  'central',
   `select name as cola, id, retry_count, heartbeat_on::text as heartbeat from pgboss.job
    where name = any(:colas::text[]) and state = 'active' and heartbeat_seconds is not null
      and heartbeat_on < now() - interval '${SILENCE_S} seconds'`,

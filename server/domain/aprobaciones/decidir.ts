@@ -32,6 +32,7 @@ const CLOSE = statement<
   AprobacionRow
 >(
   'aprobaciones.cerrar',
+  'central',
   `with ${ADMINISTRATORS}, administran as (
      select p.persona from administradoras a join persona p on p.id = a.persona_id
    )
@@ -46,6 +47,7 @@ const CLOSE = statement<
 
 const OTHER_DECIDER_EXISTS = statement<{ personas: readonly string[] }, { exists: boolean }>(
   'aprobaciones.hayOtra',
+  'central',
   `select exists (
      select from membresia m join persona p on p.id = m.persona_id
      where m.ambito = '${COMPANY}' and 'administrar' = any(m.alcances) and p.persona <> all(:personas::text[])

@@ -12,6 +12,7 @@ const RETENTION_DAYS = 30
  */
 const EMPTY = statement<{ ahora: Date }, Pick<AprobacionRow, 'id' | 'tipo' | 'pide' | 'contenido'>>(
   'aprobaciones.vaciar',
+  'central',
   `with v as (
      select id, contenido from aprobacion where contenido is not null and vence_en <= :ahora
      order by id for update skip locked
@@ -21,6 +22,7 @@ const EMPTY = statement<{ ahora: Date }, Pick<AprobacionRow, 'id' | 'tipo' | 'pi
 
 const PURGE = statement<{ ahora: Date }>(
   'aprobaciones.limpiar',
+  'central',
   `delete from aprobacion where vence_en <= :ahora::timestamptz - interval '${RETENTION_DAYS} days'`,
 )
 

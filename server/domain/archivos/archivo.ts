@@ -33,6 +33,7 @@ type ArchivoData = Pick<
 
 const REGISTRAR = statement<ArchivoData & Pick<ArchivoRow, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>, ArchivoRow>(
   'archivos.registrar',
+  'merchant',
   `with i as (
      update archivo_indice set estado = 'listo' where archivo = :archivo and comercio_id = :comercio_id and estado = 'subiendo'
      returning archivo, comercio_id, modo, guia_id, creado_en
@@ -67,6 +68,7 @@ type GuiaKey = Pick<ArchivoRow, 'comercio_id' | 'modo' | 'guia_id'>
  */
 const COUNT = statement<GuiaKey & { desde: Date }, { per_guia: number; per_intento: number }>(
   'archivos.contar',
+  'merchant',
   `select count(*)::int as per_guia, count(*) filter (where a.creado_en > coalesce((
        select max(registrado_en) from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
          and tipo = 'guia.intento_fallido'), '-infinity'))::int as per_intento
@@ -81,12 +83,13 @@ const COUNT = statement<GuiaKey & { desde: Date }, { per_guia: number; per_inten
 /** Locks the guide until the transaction ends. Concurrent uploads of one guide then count each other. */
 const TURN = statement<Pick<GuiaKey, 'guia_id'>>(
   'archivos.turno',
+  'part',
   `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
-  { alcance: 'parte' },
 )
 
 const RESERVE = statement<GuiaKey & Pick<ArchivoRow, 'archivo' | 'creado_en'>>(
   'archivos.reservar',
+  'merchant',
   `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
    values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,
 )

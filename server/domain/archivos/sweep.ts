@@ -20,6 +20,7 @@ const UNUSED_MS = 7 * DAY_MS
 /** Deletes the rows of files that no proof used in time, and marks these files for deletion in `archivo_indice`. */
 const EXPIRE = statement<{ antes_de: Date }>(
   'archivos.caducar',
+  'part',
   `with v as (
      select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${MAX_PER_BATCH}
    ), d as (
@@ -28,7 +29,6 @@ const EXPIRE = statement<{ antes_de: Date }>(
      returning a.archivo
    )
    update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`,
-  { alcance: 'parte' },
 )
 /**
  * Reads the codes of files marked for deletion. Literals let PostgreSQL use the partial index on rows that are not
@@ -36,13 +36,13 @@ const EXPIRE = statement<{ antes_de: Date }>(
  */
 const TO_DELETE = statement<object, { archivo: string }>(
   'archivos.porBorrar',
+  'part',
   `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${MAX_PER_BATCH}`,
-  { alcance: 'parte' },
 )
 const FORGET = statement<{ archivos: readonly string[] }>(
   'archivos.olvidar',
+  'part',
   `delete from archivo_indice where archivo = any(:archivos::text[]) and estado = 'borrando'`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -53,20 +53,20 @@ const UNNAMED_MS = 7 * DAY_MS
 
 const ABANDON = statement<{ antes_de: Date }>(
   'archivos.abandonar',
+  'part',
   `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < :antes_de`,
-  { alcance: 'parte' },
 )
 
 const KNOWN = statement<{ claves: readonly string[]; antes_de: Date }, { clave: string; complete: boolean }>(
   'archivos.conocidas',
+  'part',
   `select archivo as clave, estado = 'listo' and creado_en < :antes_de as complete from archivo_indice
    where archivo = any(:claves::text[])`,
-  { alcance: 'parte' },
 )
 const COUNT_COMPLETE = statement<{ antes_de: Date }, { count: number }>(
   'archivos.completas',
+  'part',
   `select count(*)::int as count from archivo_indice where estado = 'listo' and creado_en < :antes_de`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -21,10 +21,10 @@ type AsignacionRead = Pick<AsignacionRow, 'repartidor' | 'fecha' | 'autor' | 'as
 
 const LEER = statement<{ guias: readonly string[] }, AsignacionRead>(
   'asignaciones.leer',
+  'part',
   `select i.guia, a.repartidor, a.fecha::text as fecha, a.autor, a.asignado_en
    from guia_indice i join asignacion a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.id
    where i.guia = any(:guias::text[])`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -62,6 +62,7 @@ const OF_GUIA = statement<
   Pick<AsignacionRow, 'repartidor' | 'autor'>
 >(
   'asignaciones.deGuia',
+  'merchant',
   `select repartidor, autor from asignacion where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id`,
 )
 

@@ -25,29 +25,29 @@ interface AssignableGuia {
  */
 const LOCK = statement<{ guias: readonly string[] }>(
   'asignaciones.tomar',
+  'part',
   `select 1 from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) order by g.comercio_id, g.modo, g.id for no key update of g`,
-  { alcance: 'parte' },
 )
 
 const LEER = statement<{ guias: readonly string[] }, AssignableGuia>(
   'asignaciones.deGuias',
+  'part',
   `select g.comercio_id, g.modo, g.id, g.guia, g.estado, a.repartidor, a.fecha::text as fecha
    from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    left join asignacion a on a.comercio_id = g.comercio_id and a.modo = g.modo and a.guia_id = g.id
    where i.guia = any(:guias::text[])`,
-  { alcance: 'parte' },
 )
 
 const ASSIGN = statement<{ guias: string; repartidor: string; fecha: Dia; autor: string; ahora: Date }>(
   'asignaciones.asignar',
+  'part',
   `insert into asignacion (comercio_id, modo, guia_id, repartidor, fecha, autor, asignado_en)
    select comercio_id, modo, id, :repartidor::text, :fecha::text::date, :autor::text, :ahora::timestamptz
    from json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    on conflict (comercio_id, modo, guia_id) do update set repartidor = excluded.repartidor, fecha = excluded.fecha,
      autor = excluded.autor, asignado_en = excluded.asignado_en
    returning 1`,
-  { alcance: 'parte' },
 )
 
 const terminada = (estado: Estado) =>

@@ -19,6 +19,7 @@ interface WithdrawalRow {
 /** Deletes the assignments of guides. If `repartidor` names a courier, deletes only that courier's assignments. */
 const WITHDRAW = statement<{ guias: readonly string[]; repartidor: string | null }, WithdrawalRow>(
   'asignaciones.retirar',
+  'part',
   `with d as (
      delete from asignacion a using guia_indice i where i.guia = any(:guias::text[])
        and a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.id
@@ -31,7 +32,6 @@ const WITHDRAW = statement<{ guias: readonly string[]; repartidor: string | null
          and a.repartidor <> :repartidor) as is_others
    from guia_indice i left join d on d.comercio_id = i.comercio_id and d.modo = i.modo and d.guia_id = i.id
    where i.guia = any(:guias::text[])`,
-  { alcance: 'parte' },
 )
 
 const assignedToOther = () =>

@@ -31,6 +31,7 @@ const ONE_OF_EACH: readonly Chain[] = [
  */
 const OF_COMERCIOS = statement<object, { comercio_id: string; modo: string; ultimo: string }>(
   'bitacora.cadenas',
+  'part',
   `with recursive c as (
      (select comercio_id, modo from evento order by comercio_id, modo limit 1)
      union all
@@ -39,11 +40,11 @@ const OF_COMERCIOS = statement<object, { comercio_id: string; modo: string; ulti
    )
    select c.comercio_id, c.modo, u.xid::text as ultimo from c cross join lateral (select e.xid from evento e
      where e.comercio_id = c.comercio_id and e.modo = c.modo order by e.xid desc limit 1) u`,
-  { alcance: 'parte' },
 )
 /** Reads the transaction number at which each chain ends. */
 const CHAINED = statement<{ records: readonly string[] }, { registro: string; xid: string }>(
   'bitacora.encadenado',
+  'central',
   `select r.registro, e.xid::text as xid from unnest(:records::text[]) r (registro) cross join lateral (
      select e.xid from eslabon e where e.registro = r.registro order by e.numero desc limit 1) e`,
 )
@@ -148,6 +149,7 @@ type ChainLink = LinePosition & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
 /** Reads the last link of a chain, or the link with the number `hasta`. */
 const ULTIMO = statement<{ registro: string; hasta: number | null }, ChainLink>(
   'bitacora.ultimoEslabon',
+  'central',
   `select numero, hash, creado_en, ${POSITION} from eslabon
    where registro = :registro and (:hasta::int is null or numero = :hasta) order by numero desc limit 1`,
 )
@@ -180,12 +182,15 @@ const nextLinesSql = (
  * progress.
  */
 const NEXT_LINES: Record<LineSelection, Statement<LineCursor, NextLines>> = {
-  bitacora: statement<SelectionParams<'bitacora'>, NextLines>('bitacora.siguientes', nextLinesSql('bitacora')),
-  evento: statement<SelectionParams<'evento'>, NextLines>('bitacora.siguientesEventos', nextLinesSql('evento'), {
-    alcance: 'parte',
-  }),
+  bitacora: statement<SelectionParams<'bitacora'>, NextLines>(
+    'bitacora.siguientes',
+    'central',
+    nextLinesSql('bitacora'),
+  ),
+  evento: statement<SelectionParams<'evento'>, NextLines>('bitacora.siguientesEventos', 'part', nextLinesSql('evento')),
   comercioEvento: statement<SelectionParams<'comercioEvento'>, NextLines>(
     'bitacora.siguientesDeUno',
+    'part',
     nextLinesSql('comercioEvento'),
   ),
 }
@@ -193,6 +198,7 @@ const NEXT_LINES: Record<LineSelection, Statement<LineCursor, NextLines>> = {
 /** Inserts a link. Does nothing if another process has inserted the link with this number. */
 const ADD = statement<Omit<NextLines, 'full_digests'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
   'bitacora.agregarEslabon',
+  'central',
   `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
    values (:registro, :numero, :xid::text::xid8, :lineas, :claves, :huellas, :hash, :creado_en)
    on conflict (registro, numero) do nothing`,
@@ -238,13 +244,17 @@ type Fin = { [C in keyof LinePosition as `fin_${C}`]: LinePosition[C] }
 const LEER: Record<LineSelection, Statement<LineCursor & Fin, ChainRow>> = {
   bitacora: statement<SelectionParams<'bitacora'> & Omit<Fin, 'fin_secuencia'>, ChainRow>(
     'bitacora.lineas',
+    'central',
     currentLinesSql('bitacora'),
   ),
-  evento: statement<SelectionParams<'evento'> & Fin, ChainRow>('bitacora.lineasDeEventos', currentLinesSql('evento'), {
-    alcance: 'parte',
-  }),
+  evento: statement<SelectionParams<'evento'> & Fin, ChainRow>(
+    'bitacora.lineasDeEventos',
+    'part',
+    currentLinesSql('evento'),
+  ),
   comercioEvento: statement<SelectionParams<'comercioEvento'> & Fin, ChainRow>(
     'bitacora.lineasDeUno',
+    'part',
     currentLinesSql('comercioEvento'),
   ),
 }
@@ -287,17 +297,17 @@ type AntesDe = { antes_de: Date }
 const UNCHAINED: Record<LineSelection, Statement<LineCursor & AntesDe, UnchainedLine>> = {
   bitacora: statement<SelectionParams<'bitacora'> & AntesDe, UnchainedLine>(
     'bitacora.sueltas',
+    'central',
     unchainedSql('bitacora'),
   ),
   evento: statement<SelectionParams<'evento'> & AntesDe, UnchainedLine>(
     'bitacora.sueltasEventos',
+    'part',
     unchainedSql('evento'),
-    {
-      alcance: 'parte',
-    },
   ),
   comercioEvento: statement<SelectionParams<'comercioEvento'> & AntesDe, UnchainedLine>(
     'bitacora.sueltasDeUno',
+    'part',
     unchainedSql('comercioEvento'),
   ),
 }

@@ -24,6 +24,7 @@ export const sealDigest = (jws: string) => hash('sha256', jws)
 
 const ULTIMO = statement<object, { dia: string; jws: string }>(
   'sellos.ultimo',
+  'central',
   'select dia::text as dia, jws from sello order by sello.dia desc limit 1',
 )
 
@@ -33,6 +34,7 @@ const LAST_LINKS = statement<
   Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
 >(
   'sellos.eslabones',
+  'central',
   `with recursive r as (
      (select registro from eslabon order by registro limit 1)
      union all
@@ -50,6 +52,7 @@ const SEAL = statement<
   { dia: string }
 >(
   'sellos.sellar',
+  'central',
   `with k as (
      insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing
    )

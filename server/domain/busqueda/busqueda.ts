@@ -76,9 +76,10 @@ function prefixQuery(parte: string): string | undefined {
 
 const EXISTING = statement<{ claves: readonly string[] }, { clave: string }>(
   'busqueda.existentes',
+  'part',
   `select x.clave from unnest(:claves::text[]) x(clave)
    where exists (select from busqueda where claves @@ quote_literal(x.clave)::tsquery)`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 
 /**
@@ -128,19 +129,18 @@ const conditionsSql = (count: number) => `with c as materialized (
    ) select comercio_id, modo, id from c order by id desc limit :limite`
 
 type SearchConditions = { conditions: readonly string[]; limite: number }
-const SHARD_OPTIONS = { alcance: 'parte', plan: 'indexed' } as const
 /**
  * Statements by number of conditions minus one. There are at most as many conditions as words, and one more for the
  * days.
  */
 const BY_CONDITIONS = [
-  statement<SearchConditions, GuiaMatch>('busqueda.conUna', conditionsSql(1), SHARD_OPTIONS),
-  statement<SearchConditions, GuiaMatch>('busqueda.conDos', conditionsSql(2), SHARD_OPTIONS),
-  statement<SearchConditions, GuiaMatch>('busqueda.conTres', conditionsSql(3), SHARD_OPTIONS),
-  statement<SearchConditions, GuiaMatch>('busqueda.conCuatro', conditionsSql(4), SHARD_OPTIONS),
-  statement<SearchConditions, GuiaMatch>('busqueda.conCinco', conditionsSql(5), SHARD_OPTIONS),
-  statement<SearchConditions, GuiaMatch>('busqueda.conSeis', conditionsSql(6), SHARD_OPTIONS),
-  statement<SearchConditions, GuiaMatch>('busqueda.conSiete', conditionsSql(7), SHARD_OPTIONS),
+  statement<SearchConditions, GuiaMatch>('busqueda.conUna', 'part', conditionsSql(1), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.conDos', 'part', conditionsSql(2), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.conTres', 'part', conditionsSql(3), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.conCuatro', 'part', conditionsSql(4), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.conCinco', 'part', conditionsSql(5), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.conSeis', 'part', conditionsSql(6), { plan: 'indexed' }),
+  statement<SearchConditions, GuiaMatch>('busqueda.conSiete', 'part', conditionsSql(7), { plan: 'indexed' }),
 ]
 
 /** Returns the newest guides that fulfil all conditions, from all parts of the data. */
@@ -185,11 +185,12 @@ const daysQuery = (ahora: Date, dias: number) =>
 const BY_TELEFONO = statement<{ telefonos: readonly string[]; limite: number }, GuiaMatch>(
   'busqueda.porTelefono',
   // PostgreSQL reads each telephone from its own range of the index, in the index's order.
+  'part',
   `select g.comercio_id, g.modo, g.id from unnest(:telefonos::text[]) t(telefono) cross join lateral (
      select comercio_id, modo, id from guia where telefono between t.telefono and t.telefono
      order by telefono desc, id desc limit :limite) g
    order by g.id desc limit :limite`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 
 /** `TELEFONO_FORM`: form of a text that may be a telephone. `MIN_DIGITS`: its minimum number of digits. */
@@ -225,8 +226,8 @@ async function findByTelefono(
 
 const BY_CODE = statement<{ guia: string }, GuiaMatch>(
   'busqueda.porCodigo',
+  'part',
   'select comercio_id, modo, id from guia_indice where guia = :guia',
-  { alcance: 'parte' },
 )
 
 /** Returns the guide with a code, in any spelling; none if the text is no code. */
@@ -259,14 +260,12 @@ export async function searchGuias(
 }
 
 /** Waits until no process writes search keys, and keeps others from writing them until this transaction ends. */
-const WAIT = statement<object>('busqueda.esperar', `select pg_advisory_xact_lock_shared(${LOCK_KEY})`, {
-  alcance: 'donde_sea',
-})
+const WAIT = statement<object>('busqueda.esperar', 'anywhere', `select pg_advisory_xact_lock_shared(${LOCK_KEY})`)
 const ERASE = statement<{ guias: string }>(
   'busqueda.olvidar',
+  'part',
   `delete from busqueda b using json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    where b.comercio_id = x.comercio_id and b.modo = x.modo and b.id = x.id`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -30,10 +30,12 @@ interface EventoRead extends IndexPosition, Pick<busqueda, 'comercio_id' | 'modo
 
 const PROGRESS = statement<{ parte: number; version: number }, IndexPosition>(
   'busqueda.avance',
+  'central',
   `select xid::text as xid, guia_id, secuencia from busqueda_avance where parte = :parte and version = :version`,
 )
 const ADVANCE = statement<{ parte: number; version: number } & IndexPosition>(
   'busqueda.avanzar',
+  'central',
   `insert into busqueda_avance as a (parte, version, xid, guia_id, secuencia)
    values (:parte, :version, :xid::text::xid8, :guia_id, :secuencia)
    on conflict (parte) do update set version = excluded.version, xid = excluded.xid, guia_id = excluded.guia_id,
@@ -45,12 +47,13 @@ const ADVANCE = statement<{ parte: number; version: number } & IndexPosition>(
 /** Locks the search keys of a part for this transaction, so that no other process writes or erases them meanwhile. */
 const RESERVE = statement<object, { acquired: boolean }>(
   'busqueda.reservar',
+  'anywhere',
   `select pg_try_advisory_xact_lock(${LOCK_KEY}) as acquired`,
-  { alcance: 'donde_sea' },
 )
 const NEXT = statement<IndexPosition, EventoRead>(
   'busqueda.siguientes',
   // `evento.xid` is the number. `order by xid` would sort by the output column, which is text.
+  'part',
   `select e.xid::text as xid, e.guia_id, e.secuencia, e.comercio_id, e.modo, g.destinatario, g.municipio,
      g.external_ref, (g.creado_en at time zone 'UTC')::date - date '1970-01-01' as dia
    from (
@@ -61,14 +64,13 @@ const NEXT = statement<IndexPosition, EventoRead>(
    ) e left join guia g on e.tipo in (${CHANGING_EVENTOS.map((tipo) => `'${tipo}'`).join(', ')})
      and g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and g.datos_borrados_en is null
    order by e.xid, e.guia_id, e.secuencia`,
-  { alcance: 'parte' },
 )
 const SAVE = statement<Record<'comercios' | 'modos' | 'guias' | 'claves', readonly string[]>>(
   'busqueda.guardar',
+  'part',
   `insert into busqueda (comercio_id, modo, id, claves)
    select * from unnest(:comercios::uuid[], :modos::text[], :guias::uuid[], :claves::text[]::tsvector[])
    on conflict (comercio_id, modo, id) do update set claves = excluded.claves`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -14,6 +14,7 @@ import {
 /** Reads the merchant's row and locks it against other changes until the transaction ends. */
 const LOCK = statement<Pick<comercio, 'id'>, comercio>(
   'comercios.tomar',
+  'central',
   'select * from comercio where id = :id for no key update',
 )
 
@@ -24,6 +25,7 @@ const UPDATE = statement<
   comercio
 >(
   'comercios.cambiar',
+  'central',
   `update comercio set nombre = :nombre, pais = :pais, estricto = :estricto, ritmo_solicitudes = :ritmo_solicitudes,
      ritmo_guias = :ritmo_guias, evidencia_fotos = :evidencia_fotos, evidencia_firma = :evidencia_firma,
      evidencia_documento = :evidencia_documento, politica_de_intentos_maximos = :politica_de_intentos_maximos,

@@ -49,6 +49,7 @@ export const presentPolicy = (row: PolicyColumns): PoliticaDeEvidencia => ({
 
 const POLICY = statement<{ comercio_id: string }, PolicyColumns>(
   'comercios.politica',
+  'merchant',
   `select ${POLICY_SQL} from comercio c where c.id = :comercio_id`,
 )
 
@@ -79,6 +80,7 @@ export const presentIntentosPolicy = (row: IntentosColumns): PoliticaDeIntentos 
 
 const INTENTOS = statement<{ comercio_id: string }, IntentosColumns>(
   'comercios.intentos',
+  'merchant',
   `select politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir, politica_de_intentos_al_vencer,
      politica_de_intentos_destinatario_decide from comercio where id = :comercio_id`,
 )

@@ -5,6 +5,7 @@ import { columnsOf, newComercioCode, pickAudited, presentComercio } from './come
 
 const CREATE = statement<comercio, comercio>(
   'comercios.crear',
+  'central',
   `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, evidencia_fotos,
      evidencia_firma, evidencia_documento, politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir,
      politica_de_intentos_al_vencer, politica_de_intentos_destinatario_decide, creado_en)

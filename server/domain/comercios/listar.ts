@@ -20,6 +20,7 @@ const ACCENTS = "'áàäâãéèëêíìïîóòöôõúùüûñç', 'aaaaaeeeei
 // There are some thousands of merchants at most, so a search by name needs no index.
 const LIST = statement<ComercioFilters, comercio>(
   'comercios.listar',
+  'central',
   `select * from comercio
    where (:despues::uuid is null or id < :despues::uuid)
      and (:comercios::text[] is null or comercio = any(:comercios::text[]))

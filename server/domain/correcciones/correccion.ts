@@ -49,6 +49,7 @@ export interface Corrector {
  */
 const CHANGE_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { secuencia: number; telefono: string }>(
   'correcciones.cambiarTelefono',
+  'merchant',
   `with a as (
      insert into telefono_anterior (comercio_id, modo, guia_id, secuencia, telefono)
      values (:comercio_id, :modo, :guia_id, :secuencia, :telefono)
@@ -60,6 +61,7 @@ const CHANGE_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { secuencia: nu
 /** Queues a message that asks the new telephone for the delivery location. */
 const ASK_NEW_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { id: string; canal: string; ahora: Date }>(
   'correcciones.pedirAlNuevo',
+  'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
    select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id
        and m.modo = g.modo and m.guia_id = g.id), :id::uuid, guia, :canal::text, 'solicitud_ubicacion', telefono, 'pendiente',

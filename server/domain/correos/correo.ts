@@ -33,6 +33,7 @@ const SAVE = statement<
   Pick<CorreoRow, 'id' | 'huella' | 'tipo' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array }
 >(
   'correos.guardar',
+  'central',
   `insert into correo (id, huella, tipo, contenido, estado, intentos, creado_en, proximo_en, vence_en)
    values (:id, :huella, :tipo, :contenido, 'pendiente', 0, :creado_en, :creado_en, :vence_en)`,
 )
@@ -83,6 +84,7 @@ export function readCorreo(
 
 const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
   'correos.olvidar',
+  'central',
   'delete from correo where huella = any(:huellas::bytea[])',
 )
 

@@ -19,6 +19,7 @@ const RETENTION_DAYS = 30
 
 const PENDING = statement<{ ahora: Date; count: number }, Pick<CorreoRow, 'id'> & { correo: CorreoRow['id'] }>(
   'correos.pendientes',
+  'central',
   `select id as correo, md5(id::text || ':' || estado || proximo_en)::uuid as id from correo
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora order by proximo_en limit :count`,
 )
@@ -34,6 +35,7 @@ export async function pendingCorreos(
 
 const BRING_FORWARD = statement<{ ahora: Date }>(
   'correos.adelantar',
+  'central',
   `update correo set proximo_en = :ahora::timestamptz where estado = 'pendiente' and intentos = 0
      and proximo_en > :ahora and creado_en > :ahora`,
 )
@@ -48,6 +50,7 @@ const CLAIM = statement<
   Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
 >(
   'correos.reclamar',
+  'central',
   `update correo set estado = 'enviando', intentos = intentos + 1, proximo_en = :ahora::timestamptz + interval '2 minutes'
    where id = any(:correos::uuid[]) and estado in ('pendiente', 'enviando') and proximo_en <= :ahora
    returning id, tipo, contenido, intentos, vence_en`,
@@ -112,19 +115,23 @@ const CLAIMED = `id = :id and estado = 'enviando' and intentos = :intentos`
 /** The statement also erases the content, because it may contain a code or a link. */
 const ACCEPTED = statement<Clave & { ahora: Date }>(
   'correos.aceptado',
+  'central',
   `update correo set estado = 'enviado', canal = 'smtp', enviado_en = :ahora::timestamptz, contenido = null, codigo = null
    where ${CLAIMED}`,
 )
 const IN_BUZON = statement<Clave & { ahora: Date }>(
   'correos.enBuzon',
+  'central',
   `update correo set estado = 'enviado', canal = 'buzon', enviado_en = :ahora::timestamptz where ${CLAIMED}`,
 )
 const FINISH = statement<Clave & Pick<CorreoRow, 'estado' | 'codigo'>>(
   'correos.terminar',
+  'central',
   `update correo set estado = :estado, codigo = coalesce(:codigo, codigo), contenido = null where ${CLAIMED}`,
 )
 const POSTPONE = statement<Clave & { proximo_en: Date; codigo: string }>(
   'correos.aplazar',
+  'central',
   `update correo set estado = 'pendiente', codigo = :codigo, proximo_en = least(:proximo_en::timestamptz, vence_en)
    where ${CLAIMED}`,
 )
@@ -136,7 +143,7 @@ const postpone = async (db: Db, correo: Clave, proximo_en: Date, codigo: string)
 const deliverToBuzon = async (db: Db, correo: Clave, ahora: Date): Promise<void> =>
   void (await db.query(IN_BUZON, { ...claveDe(correo), ahora }))
 
-const PURGE = statement<{ antes: Date }>('correos.limpiar', 'delete from correo where creado_en < :antes')
+const PURGE = statement<{ antes: Date }>('correos.limpiar', 'central', 'delete from correo where creado_en < :antes')
 
 /** Deletes mails that are older than 30 days. */
 export const purgeCorreos = ({ db, clock }: Pick<CorreoDeps, 'db' | 'clock'>) =>

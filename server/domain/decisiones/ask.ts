@@ -23,6 +23,7 @@ const ASK = statement<
   }
 >(
   'decisiones.preguntar',
+  'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en,
      vence_en, abierta, decision_secuencia)
    select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id

@@ -92,6 +92,7 @@ const choiceOf = (descripcion: string | null): RecipientChoice | null =>
  */
 const BY_TOKEN = statement<{ huella: Buffer }, DecisionRow>(
   'decisiones.porToken',
+  'part',
   `select g.*, c.nombre as comercio, m.vence_en as expiry,
      (select e.motivo from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
        and e.secuencia = m.decision_secuencia - 1) as motivo,
@@ -105,7 +106,6 @@ const BY_TOKEN = statement<{ huella: Buffer }, DecisionRow>(
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
      and ${IS_LIVE_LINK} and m.tipo = 'solicitud_decision'
    join comercio c on c.id = g.comercio_id where l.huella = :huella`,
-  { alcance: 'parte' },
 )
 
 type DecisionRow = GuiaRow & {

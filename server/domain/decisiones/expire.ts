@@ -14,9 +14,9 @@ export interface ExpiredDecision {
 
 const EXPIRED = statement<{ ahora: Date; count: number }, ExpiredDecision & { id: string }>(
   'decisiones.vencidas',
+  'part',
   `select guia, comercio_id, md5(id::text || ':' || decision_vence)::uuid as id from guia
    where decision_vence <= :ahora order by decision_vence limit :count`,
-  { alcance: 'parte' },
 )
 
 /** Returns the guides whose deadline for a decision has passed, as jobs. */

@@ -28,6 +28,7 @@ const VALE = `huella = :huella and vence_en > :ahora and intentos < ${INTENTOS}
 
 const LEER = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
   'equipo.readInvitacion',
+  'central',
   `select * from invitacion where ${VALE}`,
 )
 
@@ -37,17 +38,20 @@ const ATTEMPT = statement<
   { huella: Uint8Array<ArrayBuffer>; codigo_hash: Uint8Array<ArrayBuffer> | null }
 >(
   'equipo.intentarInvitacion',
+  'central',
   `update invitacion set intentos = intentos + 1 where ${VALE} returning huella, codigo_hash`,
 )
 
 const REMOVE_INVITACION = statement<{ huella: Uint8Array }>(
   'equipo.tomarInvitacion',
+  'central',
   'delete from invitacion where huella = :huella',
 )
 
 /** Returns the person with an address, creating it if necessary. */
 const PERSONA = statement<Pick<PersonaRow, 'id' | 'persona' | 'nombre' | 'creado_en'> & { correo: string }, PersonaRow>(
   'equipo.crearPersona',
+  'central',
   `insert into persona (id, persona, correo, nombre, creado_en) values (:id, :persona, :correo, :nombre, :creado_en)
    on conflict (correo) do update set correo = excluded.correo returning *`,
 )
@@ -55,6 +59,7 @@ const PERSONA = statement<Pick<PersonaRow, 'id' | 'persona' | 'nombre' | 'creado
 /** Adds a membership. If the person already is a member of the merchant or company, the scopes stay as they are. */
 const ADD_MEMBRESIA = statement<MembresiaRow, Pick<MembresiaRow, 'id' | 'membresia' | 'ambito' | 'alcances'>>(
   'equipo.crearMembresia',
+  'central',
   `insert into membresia (id, membresia, persona_id, ambito, alcances, creado_en)
    values (:id, :membresia, :persona_id, :ambito, :alcances, :creado_en)
    on conflict (persona_id, ambito) do update set ambito = excluded.ambito returning id, membresia, ambito, alcances`,
@@ -62,6 +67,7 @@ const ADD_MEMBRESIA = statement<MembresiaRow, Pick<MembresiaRow, 'id' | 'membres
 
 const CON_FACTOR = statement<{ hash: Uint8Array; persona_id: string; ahora: Date }, { presencia_en: Date }>(
   'equipo.sesionConFactor',
+  'central',
   `select presencia_en from sesion_persona
    where hash = :hash and persona_id = :persona_id and least(vence_en, inactiva_en) > :ahora and segundo_factor`,
 )

@@ -20,6 +20,7 @@ const ADD = statement<
   { passkey: string }
 >(
   'equipo.agregarPasskey',
+  'central',
   `insert into passkey (id, passkey, persona_id, credencial, clave, contador, sincronizada, dispositivo, creado_en)
    values (:id, :passkey, :persona_id, :credencial, :clave, :contador::bigint, :sincronizada, :dispositivo, :creado_en)
    on conflict (credencial) do nothing returning passkey`,

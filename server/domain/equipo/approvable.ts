@@ -47,6 +47,7 @@ type Effect = (
 
 const PERSONA = statement<{ persona: string }, Pick<PersonaRow, 'id' | 'nombre' | 'correo'>>(
   'equipo.personaAprobada',
+  'central',
   'select id, nombre, correo from persona where persona = :persona',
 )
 
@@ -116,6 +117,7 @@ export function describeRequest(tipo: TipoDeAprobacion, contenido: ContenidoDeAp
 
 const REQUESTER = statement<{ pide: string }, Pick<PersonaRow, 'nombre' | 'correo'>>(
   'equipo.quienPidio',
+  'central',
   'select nombre, correo from persona where persona = :pide and correo is not null',
 )
 
@@ -138,6 +140,7 @@ export async function notifyDecision(
 
 const NOTIFIED_ADMINISTRATORS = statement<object, Pick<PersonaRow, 'persona' | 'nombre' | 'correo'>>(
   'equipo.quienesAdministran',
+  'central',
   `with ${ADMINISTRATORS}
    select p.persona, p.nombre, p.correo from administradoras a join persona p on p.id = a.persona_id
    order by p.id`,

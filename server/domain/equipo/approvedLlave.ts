@@ -16,6 +16,7 @@ import { companyAlcances } from './persona.ts'
 
 const OPERADOR = statement<Pick<operador, 'operador'>, Pick<operador, 'id' | 'revocado_en'>>(
   'equipo.operadorDeLlave',
+  'central',
   'select id, revocado_en from operador where operador = :operador',
 )
 

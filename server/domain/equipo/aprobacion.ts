@@ -46,6 +46,7 @@ const OPEN = statement<
   AprobacionRow
 >(
   'aprobaciones.abrir',
+  'central',
   `insert into aprobacion (id, aprobacion, tipo, contenido, estado, pide, creado_en, vence_en)
    values (:id, :aprobacion, :tipo, :contenido, 'pendiente', :pide, :creado_en, :vence_en) returning *`,
 )
@@ -135,6 +136,7 @@ export const closedAprobacion = (reason: string) =>
 
 const PENDING = statement<{ ahora: Date }, AprobacionRow>(
   'aprobaciones.pendientes',
+  'central',
   `select * from aprobacion where estado = 'pendiente' and vence_en > :ahora order by id limit 100`,
 )
 
@@ -144,10 +146,12 @@ export const readPendingAprobaciones = ({ db, clock }: Pick<Deps, 'db' | 'clock'
 
 const ERASE = statement<{ pide: string; ids: readonly string[] }>(
   'aprobaciones.olvidar',
+  'central',
   'delete from aprobacion where pide = :pide or id = any(:ids::uuid[])',
 )
 const OPEN_APROBACIONES = statement<object, Pick<AprobacionRow, 'id' | 'contenido'>>(
   'aprobaciones.abiertas',
+  'central',
   'select id, contenido from aprobacion where contenido is not null',
 )
 

@@ -2,7 +2,11 @@ import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { requirePersona } from './persona.ts'
 
-const CLOSE = statement<{ id: string }>('equipo.cerrarSesiones', 'delete from sesion_persona where persona_id = :id')
+const CLOSE = statement<{ id: string }>(
+  'equipo.cerrarSesiones',
+  'central',
+  'delete from sesion_persona where persona_id = :id',
+)
 
 export const cerrarSesionesDePersona: Handler<'cerrarSesionesDePersona'> = async (
   { path, ...quien },

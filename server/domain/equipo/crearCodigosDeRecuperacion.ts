@@ -15,11 +15,13 @@ const CODE_LETTERS = 16
 
 const REMOVE = statement<{ persona_id: string }>(
   'equipo.quitarCodigosDeRecuperacion',
+  'central',
   'delete from codigo_de_recuperacion where persona_id = :persona_id',
 )
 
 const SAVE = statement<{ persona_id: string; huellas: readonly Uint8Array[]; ahora: Date }>(
   'equipo.crearCodigosDeRecuperacion',
+  'central',
   `insert into codigo_de_recuperacion (persona_id, huella, creado_en)
    select :persona_id, huella, :ahora from unnest(:huellas::bytea[]) as huella`,
 )

@@ -17,6 +17,7 @@ const FIND_PERSONA = statement<
     Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances'> & { id: string; membresia_id: string }
 >(
   'equipo.quienEntra',
+  'central',
   `select p.id, p.persona, p.nombre, p.correo, m.id as membresia_id, m.membresia, m.ambito, m.alcances
    from persona p join membresia m on m.persona_id = p.id where p.id = :id and p.correo is not null
    order by m.creado_en, m.id limit 1`,

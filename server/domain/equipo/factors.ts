@@ -15,6 +15,7 @@ export interface Factors {
 
 const LEER = statement<{ persona_id: string }, Factors>(
   'equipo.factores',
+  'central',
   `select exists (select from membresia where persona_id = :persona_id and ambito = '${COMPANY}') as in_company,
      exists (select from segundo_factor where persona_id = :persona_id and secreto is not null) as totp,
      (select count(*)::int from passkey where persona_id = :persona_id) as passkeys,
@@ -40,6 +41,7 @@ export const LACKS_SECOND_FACTOR = `not s.segundo_factor and (
 
 const LOCK_FACTORS = statement<{ persona_id: string }, { id: string }>(
   'equipo.bloquearPersona',
+  'central',
   'select id from persona where id = :persona_id and correo is not null for no key update',
 )
 
@@ -55,6 +57,7 @@ const CAN_ADD = statement<
   { missing: boolean; alta: boolean; has_factor: boolean }
 >(
   'equipo.puedeAgregarFactor',
+  'central',
   `select ${LACKS_SECOND_FACTOR} as missing, s.alta,
      exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
        or exists (select from passkey k where k.persona_id = s.persona_id) as has_factor

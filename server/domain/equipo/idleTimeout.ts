@@ -25,6 +25,7 @@ export const idleFrom = (
 
 const USE = statement<{ hash: Uint8Array; inactiva_en: Date }>(
   'equipo.usarSesion',
+  'central',
   'update sesion_persona set inactiva_en = :inactiva_en where hash = :hash',
 )
 

@@ -24,6 +24,7 @@ const LINK_HOURS = 24
 /** Stores an invitation. It replaces an open invitation of the same address to the same merchant or company. */
 const SAVE = statement<InvitacionRow>(
   'equipo.invitar',
+  'central',
   `with v as (
      delete from invitacion where correo = :correo and ambito = :ambito
    )
@@ -68,6 +69,7 @@ const FIND_MEMBER = statement<
   Pick<MembresiaRow, 'alcances'> & { persona_id: string }
 >(
   'equipo.yaEsta',
+  'central',
   `select m.persona_id, m.alcances from membresia m join persona p on p.id = m.persona_id
    where p.correo = :correo and m.ambito = :ambito`,
 )

@@ -82,10 +82,11 @@ export const invitarPersona: Handler<'invitarPersona'> = async ({ body, ...quien
 
 const PERSONAS_EXIST = statement<object, { exists: boolean }>(
   'equipo.hayPersonas',
+  'central',
   'select exists (select from persona) as exists',
 )
 
-const REMOVE_FIRST = statement('equipo.quitarPrimera', 'delete from invitacion where correo is null')
+const REMOVE_FIRST = statement('equipo.quitarPrimera', 'central', 'delete from invitacion where correo is null')
 
 /**
  * Invites the first person of the courier company; the person enters address and name on the page of the link. The link

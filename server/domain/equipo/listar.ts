@@ -44,6 +44,7 @@ type PersonaAccess = Pick<Persona, 'segundo_factor' | 'sesiones'> & { entrado_en
 
 const ACCESSES = statement<{ personas: readonly string[]; ahora: Date }, PersonaAccess & { persona_id: string }>(
   'equipo.accesos',
+  'central',
   `select p.id as persona_id,
      (exists (select from segundo_factor f where f.persona_id = p.id and f.secreto is not null)
        or exists (select from passkey k where k.persona_id = p.id)) as segundo_factor,

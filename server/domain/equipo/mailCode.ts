@@ -37,6 +37,7 @@ const REQUEST = statement<
   }
 >(
   'equipo.pedirCodigo',
+  'central',
   `with p as (
      select id from persona where correo = :correo and exists (select from membresia where persona_id = persona.id)
    ), c as (
@@ -107,6 +108,7 @@ export const isSameCode = (
 
 const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
   'equipo.intentarCodigo',
+  'central',
   `update codigo_de_entrada set intentos = intentos + 1
    where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id, codigo_hash`,
 )
@@ -114,6 +116,7 @@ const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_en
 /** Ends a code, so that no further attempt finds it. Its row stays, because the codes of a day are counted. */
 const SPEND = statement<{ huella: Uint8Array }>(
   'equipo.gastarCodigo',
+  'central',
   `update codigo_de_entrada set intentos = ${INTENTOS} where huella = :huella`,
 )
 

@@ -3,6 +3,7 @@ import { ADMINISTRATORS, anotherAdministratorRemains, type MembresiaRow } from '
 
 const UPDATE = statement<Pick<MembresiaRow, 'id' | 'alcances'>, { id: string }>(
   'equipo.cambiarMembresia',
+  'central',
   `with ${ADMINISTRATORS}
    update membresia set alcances = :alcances::text[] where id = :id
      and ('administrar' = any(:alcances::text[]) or ${anotherAdministratorRemains('administradoras.id = :id')}) returning id`,
@@ -18,6 +19,7 @@ export const changeAlcances = async (query: Query, de: Pick<MembresiaRow, 'id' |
 /** Sessions of a removed membership are invalid from then on, because a session is read together with its membership. */
 const REMOVE = statement<{ id: string }, { id: string }>(
   'equipo.quitarMembresia',
+  'central',
   `with ${ADMINISTRATORS}, m as (
      delete from membresia where id = :id and ${anotherAdministratorRemains('administradoras.id = :id')} returning id
    ), s as (
@@ -35,6 +37,7 @@ export const removeMembresia = async (query: Query, de: Pick<MembresiaRow, 'id'>
 
 const FIND_MEMBRESIA = statement<{ membresia: string }, Pick<MembresiaRow, 'id' | 'alcances'> & { persona: string }>(
   'equipo.membresiaAprobada',
+  'central',
   `select m.id, m.alcances, p.persona from membresia m join persona p on p.id = m.persona_id
    where m.membresia = :membresia`,
 )

@@ -57,6 +57,7 @@ const challengeOf = (token: string) => createHash('sha256').update(`passkey ${to
 
 const REQUEST = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date; vence_en: Date }>(
   'equipo.pedirReto',
+  'central',
   `insert into reto_de_passkey (huella, persona_id, creado_en, vence_en)
    values (:huella, :persona_id, :ahora, :vence_en)`,
 )
@@ -80,6 +81,7 @@ export async function writeChallenge(
 /** Deletes a challenge even if it has expired, so that it does not become valid again when the clock is set back. */
 const SPEND = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date }, { is_active: boolean }>(
   'equipo.gastarReto',
+  'central',
   `delete from reto_de_passkey where huella = :huella and persona_id is not distinct from :persona_id::uuid
    returning vence_en > :ahora and ${NOT_FUTURE} as is_active`,
 )
@@ -161,6 +163,7 @@ const bytesDe = (texto: string) => new Uint8Array(Buffer.from(texto, 'base64url'
 
 const FIND = statement<Pick<PasskeyRow, 'credencial'>, Pick<PasskeyRow, 'persona_id' | 'passkey' | 'clave'>>(
   'equipo.buscarPasskey',
+  'central',
   'select persona_id, passkey, clave from passkey where credencial = :credencial',
 )
 
@@ -217,6 +220,7 @@ export async function verifySignature(
  */
 export const USE = statement<Omit<Signer, 'persona_id'> & { ahora: Date }, { passkey: string }>(
   'equipo.usarPasskey',
+  'central',
   `update passkey set contador = :contador::bigint, sincronizada = :sincronizada, usado_en = :ahora
    where passkey = :passkey and (contador < :contador::bigint or (contador = 0 and :contador::bigint = 0))
    returning passkey`,
@@ -227,6 +231,7 @@ export type PasskeyVisible = Pick<PasskeyRow, 'passkey' | 'dispositivo' | 'sincr
 
 const LIST = statement<{ persona_id: string }, PasskeyVisible & Pick<PasskeyRow, 'credencial'>>(
   'equipo.listarPasskeys',
+  'central',
   `select passkey, dispositivo, sincronizada, creado_en, usado_en, credencial from passkey
    where persona_id = :persona_id order by creado_en, id`,
 )

@@ -114,6 +114,7 @@ export const unknownMembresia = () =>
 
 const LIST_MEMBRESIAS = statement<{ personas: readonly string[] }, VisibleMembresia & Pick<MembresiaRow, 'persona_id'>>(
   'equipo.membresias',
+  'central',
   `select persona_id, membresia, ambito, alcances, creado_en from membresia where persona_id = any(:personas::uuid[])
    order by creado_en, id`,
 )

@@ -17,11 +17,16 @@ import { limitSignIns } from './signInLimits.ts'
  */
 export const PROVE_PRESENCE = statement<{ hash: Uint8Array; ahora: Date; con_factor: boolean }>(
   'equipo.probarPresencia',
+  'central',
   `update sesion_persona set presencia_en = :ahora, segundo_factor = segundo_factor or :con_factor::boolean
    where hash = :hash`,
 )
 
-const CLOSE = statement<{ hash: Uint8Array }>('equipo.cerrarPorFallas', 'delete from sesion_persona where hash = :hash')
+const CLOSE = statement<{ hash: Uint8Array }>(
+  'equipo.cerrarPorFallas',
+  'central',
+  'delete from sesion_persona where hash = :hash',
+)
 
 /**
  * Ends the session in which a second factor failed too often within an hour, so that a stolen cookie gets few guesses.

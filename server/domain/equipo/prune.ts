@@ -11,6 +11,7 @@ import { ADMINISTRATORS, anotherAdministratorRemains, type MembresiaRow } from '
  */
 const REMOVE = statement<{ id: string }, { id: string }>(
   'equipo.quitarDeTodo',
+  'central',
   `with ${ADMINISTRATORS}, p as (
      update persona set correo = null, nombre = '' where id = :id and correo is not null and ${anotherAdministratorRemains('persona_id = :id')}
      returning id
@@ -36,11 +37,13 @@ const REMOVE = statement<{ id: string }, { id: string }>(
 
 const ERASE_INVITACIONES = statement<{ correo: string }>(
   'equipo.olvidarInvitaciones',
+  'central',
   'delete from invitacion where correo = :correo',
 )
 
 const OF_COMERCIOS = statement<{ id: string }, Pick<MembresiaRow, 'alcances'> & { comercio_id: string }>(
   'equipo.membresiasDeComercios',
+  'central',
   `select m.alcances, c.id as comercio_id from membresia m join comercio c on c.comercio = m.ambito
    where m.persona_id = :id order by m.creado_en, m.id`,
 )

@@ -10,6 +10,7 @@ import { ultimoSegundoFactor } from './secondFactor.ts'
 
 const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo: string }>(
   'equipo.quitarPasskey',
+  'central',
   'delete from passkey where persona_id = :persona_id and passkey = :passkey returning dispositivo',
 )
 

@@ -29,6 +29,7 @@ type DepsDeFactor = Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings' | 'bi
 
 const START = statement<Omit<entrada_a_medias, 'intentos'>>(
   'equipo.empezarEntrada',
+  'central',
   `insert into entrada_a_medias (huella, persona_id, intentos, creado_en, vence_en)
    values (:huella, :persona_id, 0, :creado_en, :vence_en)`,
 )
@@ -65,6 +66,7 @@ const WAITING_SIGN_IN = statement<
   Pick<entrada_a_medias, 'persona_id' | 'vence_en'>
 >(
   'equipo.entradaQueEspera',
+  'central',
   `select persona_id, vence_en from entrada_a_medias
    where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS}`,
 )
@@ -83,6 +85,7 @@ export async function readPartialSignIn(
 
 const ATTEMPT_SIGN_IN = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id'>>(
   'equipo.intentarEntrada',
+  'central',
   `update entrada_a_medias set intentos = intentos + 1
    where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id`,
 )
@@ -100,6 +103,7 @@ export async function attemptSignIn(
 
 const FINISH = statement<{ huella: Uint8Array }>(
   'equipo.terminarEntrada',
+  'central',
   'delete from entrada_a_medias where huella = :huella',
 )
 
@@ -111,6 +115,7 @@ type Intento = Pick<segundo_factor, 'secreto' | 'paso' | 'intentos' | 'intentos_
 /** Counts an attempt of a person, and keeps the row locked, so that parallel attempts come one after another. */
 const ATTEMPT = statement<{ persona_id: string; ahora: Date }, Intento>(
   'equipo.intentarSegundoFactor',
+  'central',
   `insert into segundo_factor as f (persona_id, intentos, intentos_desde) values (:persona_id, 1, :ahora)
    on conflict (persona_id) do update set
      intentos = case when f.intentos_desde > excluded.intentos_desde - interval '1 day' then f.intentos + 1 else 1 end,
@@ -127,17 +132,20 @@ const ATTEMPT = statement<{ persona_id: string; ahora: Date }, Intento>(
  */
 const ACCEPT_TOTP = statement<{ persona_id: string; paso: number; ahora: Date }, { persona_id: string }>(
   'equipo.acertarTotp',
+  'central',
   `update segundo_factor set paso = :paso, usado_en = :ahora, intentos = 0
    where persona_id = :persona_id and (paso is null or paso < :paso) returning persona_id`,
 )
 
 const SPEND_CODE = statement<{ persona_id: string; huella: Uint8Array }, { huella: Uint8Array }>(
   'equipo.gastarCodigoDeRecuperacion',
+  'central',
   'delete from codigo_de_recuperacion where persona_id = :persona_id and huella = :huella returning huella',
 )
 
 const FORGIVE = statement<{ persona_id: string }>(
   'equipo.perdonarIntentos',
+  'central',
   'update segundo_factor set intentos = 0 where persona_id = :persona_id',
 )
 
@@ -211,6 +219,7 @@ export const ultimoSegundoFactor = () =>
 
 const READ_TOTP = statement<{ persona_id: string }, Pick<segundo_factor, 'creado_en' | 'usado_en'>>(
   'equipo.verTotp',
+  'central',
   'select creado_en, usado_en from segundo_factor where persona_id = :persona_id and secreto is not null',
 )
 

@@ -64,11 +64,13 @@ const SELECT_SESION = `select s.hash, s.sesion, s.persona_id, s.modo, s.red, s.p
 
 const FIND = statement<{ hash: Buffer }, PersonaSesionRow>(
   'equipo.buscarSesion',
+  'central',
   `${SELECT_SESION} where s.hash = :hash`,
 )
 
 const FIND_MANY = statement<{ hashes: readonly Buffer[] }, PersonaSesionRow>(
   'equipo.buscarSesiones',
+  'central',
   `${SELECT_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
@@ -209,6 +211,7 @@ const OPEN = statement<
   }
 >(
   'equipo.abrirSesion',
+  'central',
   `with s as (
      insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, alta, segundo_factor,
        presencia_en, creado_en, vence_en, inactiva_en)
@@ -221,6 +224,7 @@ const OPEN = statement<
 
 const MISSING_FACTOR = statement<{ hash: Uint8Array }, { missing: boolean }>(
   'equipo.faltaSegundoFactor',
+  'central',
   `select ${LACKS_SECOND_FACTOR} as missing from sesion_persona s where s.hash = :hash`,
 )
 
@@ -282,6 +286,7 @@ export async function openPersonaSesion(
 
 const COMPLETE = statement<{ hash: Uint8Array; nuevo: Uint8Array }>(
   'equipo.completarSesion',
+  'central',
   'update sesion_persona set hash = :nuevo, segundo_factor = true where hash = :hash',
 )
 
@@ -351,17 +356,31 @@ export function deviceOf(userAgent: string): string {
 }
 
 const PURGE = [
-  statement<{ ahora: Date }>('equipo.limpiarSesiones', 'delete from sesion_persona where vence_en <= :ahora'),
-  statement<{ ahora: Date }>('equipo.limpiarInvitaciones', 'delete from invitacion where vence_en <= :ahora'),
-  statement<{ ahora: Date }>('equipo.limpiarEntradasAMedias', 'delete from entrada_a_medias where vence_en <= :ahora'),
+  statement<{ ahora: Date }>(
+    'equipo.limpiarSesiones',
+    'central',
+    'delete from sesion_persona where vence_en <= :ahora',
+  ),
+  statement<{ ahora: Date }>(
+    'equipo.limpiarInvitaciones',
+    'central',
+    'delete from invitacion where vence_en <= :ahora',
+  ),
+  statement<{ ahora: Date }>(
+    'equipo.limpiarEntradasAMedias',
+    'central',
+    'delete from entrada_a_medias where vence_en <= :ahora',
+  ),
   statement<{ ahora: Date }>(
     'equipo.limpiarTotp',
+    'central',
     'update segundo_factor set nuevo = null, nuevo_vence_en = null where nuevo_vence_en <= :ahora',
   ),
-  statement<{ ahora: Date }>('equipo.limpiarRetos', 'delete from reto_de_passkey where vence_en <= :ahora'),
+  statement<{ ahora: Date }>('equipo.limpiarRetos', 'central', 'delete from reto_de_passkey where vence_en <= :ahora'),
   // Codes stay for a day, because each address gets a limited number of codes per day.
   statement<{ ahora: Date }>(
     'equipo.limpiarCodigos',
+    'central',
     `delete from codigo_de_entrada where creado_en <= :ahora::timestamptz - interval '1 day'`,
   ),
 ]

@@ -17,6 +17,7 @@ export type EtiquetaRow = GuiaRow & { nombre: string }
 
 const LEER = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>(
   'etiquetas.leer',
+  'part',
   `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
    join guia_indice i on i.guia = p.guia
      and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))
@@ -28,7 +29,7 @@ const LEER = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>
 /** Returns the guides for these codes, in input order; unknown codes are skipped. */
 export async function readEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly string[]): Promise<EtiquetaRow[]> {
   const leer = ({ query }: Db, guias: readonly string[]) => query(LEER, { guias, ...toScopeColumns(ambito) })
-  if (ambito !== 'todos') return leer(db, codigos)
+  if (ambito !== 'todos') return leer(db.de(ambito.comercioId), codigos)
   const rows = await askByKey(db, codigos, leer)
   return rows.sort((row, otherRow) => codigos.indexOf(row.guia) - codigos.indexOf(otherRow.guia))
 }
@@ -40,6 +41,7 @@ export async function readEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly
  */
 const RECORD = statement<Pick<GuiaRow, 'comercio_id' | 'modo'> & { printed: string; ahora: Date }>(
   'etiquetas.anotar',
+  'merchant',
   `update guia g set etiqueta_en = :ahora::timestamptz, advertencias =
      coalesce((select jsonb_agg(a order by n) from jsonb_array_elements(g.advertencias) with ordinality e(a, n)
        where a ->> 'codigo' <> 'etiqueta_desactualizada'), '[]')

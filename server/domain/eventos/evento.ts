@@ -182,6 +182,7 @@ export function buildCreationEvento(guia: GuiaRow, traza: string | null): Evento
 
 const BY_SECUENCIA = statement<Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, EventoRow>(
   'eventos.porSecuencia',
+  'merchant',
   `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and secuencia = :secuencia`,
 )
@@ -334,18 +335,23 @@ const buildStepSql = ({
    ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
-const PASO = statement<StepParameters, GuiaWithWebhooks>('eventos.paso', buildStepSql({}))
+const PASO = statement<StepParameters, GuiaWithWebhooks>('eventos.paso', 'merchant', buildStepSql({}))
 
 const RECTIFY = statement<
   StepParameters & { previous_custodio: GuiaRow['custodio']; previous_estado_en: Date },
   GuiaWithWebhooks
->('eventos.rectificar', buildStepSql({ estado_en: ':previous_estado_en::timestamptz', custodio: ':previous_custodio' }))
+>(
+  'eventos.rectificar',
+  'merchant',
+  buildStepSql({ estado_en: ':previous_estado_en::timestamptz', custodio: ':previous_custodio' }),
+)
 
 const CORRECT = statement<
   StepParameters & Omit<CorreccionDeGuia['values'], 'recogida'> & { recogida: string; cambios: Buffer },
   GuiaWithWebhooks
 >(
   'eventos.corregir',
+  'merchant',
   buildStepSql({
     asignaciones: `, ultima_correccion = secuencia + 1${CORRECTABLE_COLUMNS.map((column) => `, ${column} = :${column}::${CAMPOS[column].tipo}`).join('')}`,
     // `:lat` and `:lng` are the guide's corrected destination.

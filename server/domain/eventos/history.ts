@@ -6,9 +6,9 @@ import type { comercio } from '../../generated/contract/prisma/client.ts'
 import type { Evento, PaginaDeEventos } from '../../generated/contract/types/index.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import {
+  type ComercioGuiaScope,
   type GuiaScope,
   requireGuiaCode,
-  type ScopeColumns,
   throwUnknownGuia,
   toScopeColumns,
 } from '../records/guiaLookup.ts'
@@ -33,7 +33,7 @@ interface HistorySelection {
   count: number
 }
 
-type HistoryParameters = HistorySelection & ScopeColumns
+type HistoryParameters = HistorySelection & Pick<GuiaRow, 'comercio_id' | 'modo'>
 
 /** SQL of a page of the history of a guide. `i`, a row of `guia_indice`, names the guide. */
 const eventosSql = (columns: string) => `coalesce((
@@ -63,6 +63,7 @@ const guiaWithEventosSql = (
  */
 const OWN_GUIA_WITH_EVENTOS = statement<HistoryParameters, { guia: GuiaInJson & WithEventos }>(
   'eventos.suyaConEventos',
+  'merchant',
   guiaWithEventosSql('', IS_OWN_GUIA),
 )
 const ANY_GUIA_WITH_EVENTOS = statement<
@@ -70,17 +71,18 @@ const ANY_GUIA_WITH_EVENTOS = statement<
   { guia: GuiaInJson & WithEventos<EventoRowWithAuthor> & WithOwner }
 >(
   'eventos.deQuienSeaConEventos',
+  'part',
   guiaWithEventosSql(
     `, g.custodio,
        (select json_build_object('id', id, 'comercio', comercio) from comercio where id = i.comercio_id) as dueno`,
     'i.guia = :guia',
     `${EVENTO_COLUMNS}, autor`,
   ),
-  { alcance: 'parte' },
 )
 
 const EVENTOS_OF_GUIA = statement<HistoryParameters, WithEventos>(
   'eventos.deGuia',
+  'merchant',
   `select ${eventosSql(EVENTO_COLUMNS)} from guia_indice i where ${IS_OWN_GUIA}`,
 )
 
@@ -89,9 +91,6 @@ interface HistoryDeps {
   db: Db
   cursors: Cursors
 }
-
-/** Selects the guides of one merchant in one mode (test or live). */
-type ComercioGuiaScope = Exclude<GuiaScope, 'todos'>
 
 /** Reads a merchant's guide and a page of its history, oldest event first. @throws Problema 404 as `findGuia` does */
 export const readGuiaWithEventos = (

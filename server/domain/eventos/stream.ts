@@ -27,6 +27,7 @@ type FeedRow = EventoInJson & Pick<EventoRow, 'guia_id'> & { lugar: string }
 
 const FEED = statement<FeedParameters, FeedRow>(
   'eventos.flujo',
+  'merchant',
   `select ${FEED_COLUMNS} from evento where comercio_id = :comercio_id and modo = :modo and ${AFTER_POSITION}
    order by xid, guia_id, secuencia limit :count`,
   { plan: 'generic' },
@@ -37,6 +38,7 @@ const FEED = statement<FeedParameters, FeedRow>(
  */
 const FEED_BY_TYPE = statement<FeedParameters & { tipos: readonly TipoDeEvento[] }, FeedRow>(
   'eventos.flujoDeTipos',
+  'merchant',
   `select ${FEED_COLUMNS} from unnest(:tipos::text[]) t(own) cross join lateral (
      select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.own and ${AFTER_POSITION}
      order by xid, guia_id, secuencia limit :count) e
@@ -50,6 +52,7 @@ const FEED_BY_TYPE = statement<FeedParameters & { tipos: readonly TipoDeEvento[]
  */
 const FEED_OF_GUIA = statement<FeedParameters & { guia: string; tipos: readonly TipoDeEvento[] | null }, FeedRow>(
   'eventos.flujoDeGuia',
+  'merchant',
   `with e as materialized (
      select * from evento where comercio_id = :comercio_id and modo = :modo
        and guia_id = (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo))
@@ -65,6 +68,7 @@ const FEED_OF_GUIA = statement<FeedParameters & { guia: string; tipos: readonly 
  */
 const START_FROM_TIME = statement<{ comercio_id: string; modo: Modo; desde: Date }, { xid: string }>(
   'eventos.comienzoDesde',
+  'merchant',
   `with recursive b(antes, despues) as (
      select coalesce((select xid from evento where comercio_id = :comercio_id and modo = :modo
          order by xid, guia_id, secuencia limit 1), fin)::text::int8 - 1, fin::text::int8
@@ -86,6 +90,7 @@ const START_FROM_TIME = statement<{ comercio_id: string; modo: Modo; desde: Date
  */
 const FEED_END = statement<{ comercio_id: string; modo: Modo }, { xid: string; seen: string | null }>(
   'eventos.final',
+  'merchant',
   `select fin::text as xid, case when exists (select from evento
      where comercio_id = :comercio_id and modo = :modo and xid >= fin) then flujo_ahora()::text end as seen
    from flujo_hasta() fin`,

@@ -112,6 +112,8 @@ const MAX_GUIAS_READ = 2000
 
 type NormalizedFilters = { [F in Exclude<keyof GuiaFilters, 'limite' | 'cursor'>]?: GuiaFilters[F] | undefined }
 
+type ListValues = Record<string, unknown> & { comercio_id: string }
+
 const LIST_COLUMNS = `${GUIA_COLUMNS}, g.id, g.custodio, c.comercio`
 
 /** Returns the parts of the list's statement for these filters: what an index serves, what it does not, and the order. */
@@ -200,10 +202,14 @@ async function leer(
 ): Promise<RowsUpTo<GuiaListRow>> {
   const list = planList(filters, beforeId)
   const { filtered, order, orderColumns, isPrepared, plan } = list
-  const values = { ...list.values, limite }
+  const { comercioId, metadatos = {} } = filters
+  const reach = comercioId === undefined ? 'central' : 'merchant'
+  // The statement over all merchants has no parameter `comercio_id`.
+  const values: ListValues = { ...list.values, comercio_id: comercioId ?? '', limite }
   if (filtered.conditions.length === 0) {
     const rows = await db.query(
-      dynamicStatement<Record<string, unknown>, GuiaListRow>(
+      dynamicStatement<ListValues, GuiaListRow>(
+        reach,
         `select ${LIST_COLUMNS} from ${newestOf(list, '*', ':limite')} g join comercio c on c.id = g.comercio_id order by g.id desc`,
         isPrepared,
         { plan },
@@ -212,11 +218,11 @@ async function leer(
     )
     return { rows, hasta: undefined }
   }
-  const { metadatos = {} } = filters
   // The page stops at its limit, so it reads fewer guides if many match. Only a page that is not full needs the position
   // of the last guide read, from the same snapshot.
   const rows = await db.query(
-    dynamicStatement<Record<string, unknown>, GuiaListRow & { hasta: string | null }>(
+    dynamicStatement<ListValues, GuiaListRow & { hasta: string | null }>(
+      reach,
       `with p as materialized (
          select * from ${newestOf(list, '*', MAX_GUIAS_READ)} x where ${filtered.conditions.join(' and ')} order by ${order} limit :limite
        ), h as (

@@ -10,14 +10,15 @@ type CorreccionKey = Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secue
 
 const WITH_OTHER_KEY = statement<{ kid: Buffer }, CorreccionKey & Pick<EventoRow, 'cambios'>>(
   'correcciones.conOtraClave',
+  'part',
   `select comercio_id, modo, guia_id, secuencia, cambios from evento
    where cambios is not null and substring(cambios from 1 for 4) <> :kid order by random() limit ${MAX_EVENTOS_PER_ROUND}`,
-  { alcance: 'parte' },
 )
 
 /** A person's data may have been erased meanwhile, so the value is replaced only if it is unchanged. */
 const STORE_CHANGES = statement<CorreccionKey & { antes: Uint8Array; despues: Uint8Array }>(
   'correcciones.recifrar',
+  'merchant',
   `update evento set cambios = :despues where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and secuencia = :secuencia and cambios = :antes`,
 )

@@ -98,26 +98,24 @@ const buildInsertSql = (
    select g.id, d.webhooks from g
    left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
 
-const INSERT = statement<{ guias: string }, InsertedGuia>('guias.insertar', buildInsertSql(''), { alcance: 'parte' })
+const INSERT = statement<{ guias: string }, InsertedGuia>('guias.insertar', 'part', buildInsertSql(''))
 const INSERT_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
   'guias.insertarConTareas',
+  'part',
   buildInsertSql(MENSAJES_AND_LINKS),
-  { alcance: 'parte' },
 )
 
 // Separate statements for guides whose creation is traced. The statements for untraced creations are therefore cheaper.
 const TRACE_OF_X = '(select x.traza from x where x.id = g.id)'
 const INSERT_TRACED = statement<{ guias: string }, InsertedGuia>(
   'guias.insertarTrazadas',
+  'part',
   buildInsertSql('', TRACE_OF_X),
-  {
-    alcance: 'parte',
-  },
 )
 const INSERT_TRACED_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
   'guias.insertarTrazadasConTareas',
+  'part',
   buildInsertSql(MENSAJES_AND_LINKS, TRACE_OF_X),
-  { alcance: 'parte' },
 )
 
 /**
@@ -126,13 +124,13 @@ const INSERT_TRACED_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
  */
 const INSERT_WITH_KEYS = statement<{ guias: string; claves: string }, InsertedGuia>(
   'guias.insertarConClaves',
+  'part',
   buildInsertSql(MENSAJES_AND_LINKS, TRACE_OF_X, {
     cte: `, y as materialized (
      select * from json_to_recordset(:claves::json) as y(n int, ${KEY_COLUMNS})
    ), k as (${SAVE_KEYS} returning c.identificador)`,
     whereClause: 'where x.clave is null or x.clave in (select y.n from y join k using (identificador))',
   }),
-  { alcance: 'parte' },
 )
 
 const EXISTING = statement<
@@ -140,9 +138,9 @@ const EXISTING = statement<
   GuiaRow
 >(
   'guias.existentes',
+  'part',
   `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
    join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref`,
-  { alcance: 'parte' },
 )
 
 interface InsertedGuia {

@@ -47,6 +47,7 @@ export const KEY_LIFETIME_MS = DAY_MS
 
 const FIND = statement<Clave & { desde: Date }, RememberedKey>(
   'idempotencia.buscar',
+  'merchant',
   `select huella, identificador from clave_idempotencia where comercio_id = :comercio_id and modo = :modo
      and operacion = :operacion and idempotencia = :idempotencia and creado_en > :desde`,
 )
@@ -74,6 +75,7 @@ export const SAVE_KEYS = `insert into clave_idempotencia as c (comercio_id, modo
  */
 const REMEMBER = statement<KeyRow & { desde: Date }>(
   'idempotencia.recordar',
+  'merchant',
   `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
    values (:comercio_id, :modo, :operacion, :idempotencia, :huella, :identificador, :creado_en)
    ${REPLACE} where c.creado_en <= :desde

@@ -8,13 +8,13 @@ const MAX_ROWS_PER_STATEMENT = 2_000
 
 const DELETE = statement<{ hasta: Date }>(
   'idempotencia.borrar',
+  'part',
   `with v as (
      select comercio_id, modo, operacion, idempotencia from clave_idempotencia where creado_en <= :hasta
      order by creado_en limit ${MAX_ROWS_PER_STATEMENT}
    )
    delete from clave_idempotencia c using v where c.comercio_id = v.comercio_id and c.modo = v.modo
      and c.operacion = v.operacion and c.idempotencia = v.idempotencia and c.creado_en <= :hasta returning 1`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -132,7 +132,11 @@ const SELECT_WITH_OWNER = `select ${Object.keys(LLAVE_FIELDS)
    from llave l
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id`
 
-const FIND = statement<Pick<LlaveRow, 'id'>, OwnedLlaveRow>('llaves.buscar', `${SELECT_WITH_OWNER} where l.id = :id`)
+const FIND = statement<Pick<LlaveRow, 'id'>, OwnedLlaveRow>(
+  'llaves.buscar',
+  'central',
+  `${SELECT_WITH_OWNER} where l.id = :id`,
+)
 
 /**
  * Separate from `FIND`, because PostgreSQL plans the statement anew for each list of ids. A single key avoids that
@@ -140,6 +144,7 @@ const FIND = statement<Pick<LlaveRow, 'id'>, OwnedLlaveRow>('llaves.buscar', `${
  */
 const FIND_MANY = statement<{ ids: readonly string[] }, OwnedLlaveRow>(
   'llaves.buscarVarias',
+  'central',
   `${SELECT_WITH_OWNER} where l.id = any(:ids::text[])`,
 )
 
@@ -164,6 +169,7 @@ export const isPresentedLlave = (row: Pick<LlaveRow, 'tipo' | 'hash'>, { tipo, s
 
 const MARK = statement<{ ids: readonly string[] }>(
   'llaves.marcarDemostracion',
+  'central',
   'update llave set demostracion = true where id = any(:ids::text[]) and not demostracion',
 )
 
@@ -230,8 +236,8 @@ interface LlaveOptions<A> {
 
 const SAVE = statement<Pick<LlaveRow, NewLlaveField>>(
   'llaves.guardar',
+  'central',
   `insert into llave (${NEW_LLAVE_FIELDS.join(', ')}) values (${NEW_LLAVE_FIELDS.map((nombre) => `:${nombre}`).join(', ')})`,
-  { alcance: 'todo' },
 )
 
 /**
@@ -303,6 +309,7 @@ export async function saveReplacement(
 
 const EXPIRE = statement<{ id: string; vence_en: Date }>(
   'llaves.vencer',
+  'central',
   'update llave set vence_en = :vence_en where id = :id and (vence_en is null or vence_en > :vence_en)',
 )
 

@@ -45,6 +45,7 @@ export const repartidorCodeDigests = (secretos: Secrets, typedCode: string) =>
 
 const IS_CODE_IN_USE = statement<{ huellas: readonly Uint8Array[] }, { in_use: boolean }>(
   'repartidores.enUso',
+  'central',
   'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as in_use',
 )
 
@@ -78,6 +79,7 @@ export async function requireActiveRepartidor(db: Db, codigo: string): Promise<r
 
 const REPARTIDOR_NAMES = statement<{ repartidores: readonly string[] }, QuienReparte>(
   'repartidores.quienes',
+  'central',
   'select repartidor, nombre from repartidor where repartidor = any(:repartidores::text[])',
 )
 
@@ -93,12 +95,14 @@ const SAVE = statement<
   repartidor
 >(
   'repartidores.guardar',
+  'central',
   `insert into repartidor (id, repartidor, nombre, telefono, codigo_hash, creado_en)
    values (:id, :repartidor, :nombre, :telefono, :codigo_hash, :creado_en) returning *`,
 )
 
 const MARK = statement<{ huellas: readonly Uint8Array[] }>(
   'repartidores.marcarDemostracion',
+  'central',
   'update repartidor set demostracion = true where codigo_hash = any(:huellas::bytea[]) and not demostracion',
 )
 
@@ -119,6 +123,7 @@ export async function saveRepartidor(
 
 const SET_CODE = statement<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
   'repartidores.ponerCodigo',
+  'central',
   `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1, demostracion = false
    where repartidor = :repartidor returning *`,
 )
@@ -154,10 +159,15 @@ export const SESION_DURATION_MS = 12 * HOUR_MS
 const SELECT_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version`
 
-const FIND = statement<{ hash: Buffer }, SesionRow>('sesiones.buscar', `${SELECT_SESION} where s.hash = :hash`)
+const FIND = statement<{ hash: Buffer }, SesionRow>(
+  'sesiones.buscar',
+  'central',
+  `${SELECT_SESION} where s.hash = :hash`,
+)
 
 const FIND_MANY = statement<{ hashes: readonly Buffer[] }, SesionRow>(
   'sesiones.buscarVarias',
+  'central',
   `${SELECT_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
@@ -175,7 +185,11 @@ export const presentRepartidorSesion = ({
   vence_en: vence_en.toISOString(),
 })
 
-const PURGE = statement<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
+const PURGE = statement<{ ahora: Date }>(
+  'sesiones.limpiar',
+  'central',
+  'delete from sesion_repartidor where vence_en <= :ahora',
+)
 
 /** Deletes expired sessions. */
 export async function purgeRepartidorSesiones({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {

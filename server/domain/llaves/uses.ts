@@ -12,6 +12,7 @@ const DELAY_MS = 1_000
 
 const RECORD = statement<{ ids: readonly string[]; instants: readonly Date[] }>(
   'llaves.anotarUsos',
+  'central',
   `update llave l set usado_en = u.usado_en
    from unnest(:ids::text[], :instants::timestamptz[]) as u(id, usado_en)
    where l.id = u.id and (l.usado_en is null or u.usado_en - l.usado_en >= interval '${INTERVAL_MS / 1_000} seconds')`,

@@ -51,6 +51,7 @@ const CLAIM_MENSAJES = statement<
   Omit<ClaimedMensaje, 'token'>
 >(
   'mensajes.reclamar',
+  'part',
   `with x as (
      select * from json_to_recordset(:claimed::json) as x(id uuid, huella text)
    ), q as (
@@ -93,7 +94,6 @@ const CLAIM_MENSAJES = statement<
    select m.*, g.departamento, g.municipio, c.nombre as comercio from m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
    join comercio c on c.id = m.comercio_id where m.estado = 'enviando'`,
-  { alcance: 'parte' },
 )
 
 /** Message that this process has claimed for sending. Its link already works, and no other process sends it. */

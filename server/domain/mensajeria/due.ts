@@ -10,9 +10,9 @@ const PENDING = statement<
   MensajeKey & { mensaje: MensajeRow['id'] }
 >(
   'mensajes.pendientes',
+  'part',
   `select comercio_id, id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :count`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -32,10 +32,10 @@ export const readPendingMensajes =
  */
 const BRING_FORWARD = statement<{ ahora: Date }>(
   'mensajes.adelantar',
+  'part',
   `update mensaje set proximo_en = :ahora::timestamptz + (proximo_en - creado_en)
    where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0
      and not ${isUnsendableSql('modo', 'canal')}`,
-  { alcance: 'parte' },
 )
 
 /** Brings forward messages that were scheduled before the clock was set back. */

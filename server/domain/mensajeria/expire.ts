@@ -11,8 +11,8 @@ import { inTracesOf } from './traces.ts'
 
 const EXPIRED = statement<{ ahora: Date; count: number }, MensajeKey>(
   'mensajes.vencidos',
+  'part',
   `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :count`,
-  { alcance: 'parte' },
 )
 
 /** Returns the open requests that have expired, as jobs. */
@@ -27,6 +27,7 @@ const EXPIRE = statement<
   NewEntrega
 >(
   'mensajes.vencer',
+  'part',
   `with p as (
      ${lockGuiasSql('id = any(:ids::uuid[])')}
    ), m as (
@@ -42,7 +43,6 @@ const EXPIRE = statement<
        and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:final_states::text[])
      returning guia.*
    ), ${announceChangeSql('ubicacion.vencida')}`,
-  { alcance: 'parte' },
 )
 
 /** Closes expired requests. A guide without another open request gets the location state `vencida`. */

@@ -5,9 +5,9 @@ import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
 
 const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
   'mensajes.enBuzon',
+  'part',
   `select id, comercio_id from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and modo = 'test'
      and estado = 'pendiente'`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -48,6 +48,7 @@ const MARK_SENT = statement<
   NewEntrega
 >(
   'mensajes.marcarEnviados',
+  'part',
   `with x as (
      select * from json_to_recordset(:sent::json) as x(id uuid, huella text, proveedor_id text)
    ), p as (
@@ -81,7 +82,6 @@ const MARK_SENT = statement<
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
    ), ${announceChangeSql('ubicacion.solicitada')}`,
-  { alcance: 'parte' },
 )
 
 interface SentMensaje extends MensajeKey {

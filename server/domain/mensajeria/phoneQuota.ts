@@ -46,6 +46,7 @@ export interface TelefonoCount {
  */
 const COUNT_OF_OTHERS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, TelefonoCount>(
   'mensajes.deOtros',
+  'part',
   `with q as materialized (
      select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, creado_en timestamptz)
    ), t as materialized (
@@ -53,15 +54,14 @@ const COUNT_OF_OTHERS = statement<{ mensajes: string; ahora: Date; canal: CanalD
    )
    select q.id, coalesce(in_hour, 0)::int as in_hour, coalesce(in_day, 0)::int as in_day, ${QUEUE_POSITION}::int as antes
    from q left join t using (telefono, modo)`,
-  { alcance: 'parte' },
 )
 const READ_TELEFONOS = statement<
   { ids: readonly string[] },
   Pick<MensajeRow, 'id' | 'telefono' | 'modo'> & { creado_en: string }
 >(
   'mensajes.telefonos',
+  'part',
   'select id, telefono, modo, creado_en::text as creado_en from mensaje where id = any(:ids::uuid[])',
-  { alcance: 'parte' },
 )
 
 /** Counts, for messages of one part (shard), what merchants of all other parts have for the same telephones. */

@@ -21,6 +21,7 @@ type InboundDeps = SendDeps & Pick<Deps, 'newId'>
 
 const PENDING = statement<{ count: number }, Pick<entrante, 'id'>>(
   'entrantes.pendientes',
+  'central',
   'select id from entrante where hecho_en is null order by recibido_en limit :count',
 )
 
@@ -30,6 +31,7 @@ export const readPendingInbound = ({ db }: { db: Db }, count: number): Promise<J
 
 const LEER = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
   'entrantes.leer',
+  'central',
   'select id, cuerpo from entrante where id = any(:ids::uuid[]) and hecho_en is null order by recibido_en',
 )
 
@@ -141,20 +143,20 @@ const NAMED_MENSAJE = statement<
   Pick<MensajeRow, 'comercio_id' | 'modo' | 'guia_id' | 'telefono'>
 >(
   'mensajes.nombrado',
+  'part',
   `select comercio_id, modo, guia_id, telefono from mensaje where proveedor_id = :proveedor_id limit 1`,
-  { alcance: 'parte' },
 )
 
 /** Finds the guides with open requests at a telephone, and the creation instant of each guide's newest request. */
 const OPEN_GUIAS = statement<{ telefono: string }, GuiaRow & { requested_at: Date }>(
   'mensajes.abiertas',
+  'part',
   `select g.*, m.creado_en as requested_at from (
      select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
      from mensaje where telefono = :telefono and abierta and canal = 'whatsapp' and tipo <> 'acuse'
      order by comercio_id, modo, guia_id, creado_en desc) m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
    where g.ubicacion_estado <> 'confirmada' and g.telefono = :telefono`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -188,6 +190,7 @@ const NEW_MENSAJE = statement<
   }
 >(
   'mensajes.responder',
+  'merchant',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
    select :comercio_id, :modo, :guia_id, coalesce(max(numero), 0) + 1, :id::uuid, :guia::text, 'whatsapp', :tipo::text,
      :telefono::text, 'pendiente', :ahora::timestamptz, :ahora

@@ -17,8 +17,8 @@ const wasNeverSentSql = (m: string) => `${isUnsendableSql(`${m}.modo`, `${m}.can
 
 const FIND_UNSENT = statement<{ count: number }, { comercio_id: string; modo: string; guia_id: string }>(
   'mensajes.sinSalida',
+  'part',
   `select distinct comercio_id, modo, guia_id from mensaje m where ${wasNeverSentSql('m')} limit :count`,
-  { alcance: 'parte' },
 )
 
 const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uuid, modo text, guia_id uuid)`
@@ -29,9 +29,9 @@ const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uu
  */
 const LOCK_GUIAS = statement<{ guias: string }>(
   'mensajes.apartarGuias',
+  'part',
   `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)
      order by comercio_id, modo, id for update`,
-  { alcance: 'parte' },
 )
 
 /** SQL of the request as the guide's row stores it: pending on the other channel, or dropped. */
@@ -49,6 +49,7 @@ const RESUME = statement<
   { estado: string }
 >(
   'mensajes.retomar',
+  'part',
   `with x as (
      ${GUIAS}
    ), q as (
@@ -73,7 +74,6 @@ const RESUME = statement<
        and guia.id = m.guia_id
    )
    select estado from m`,
-  { alcance: 'parte' },
 )
 
 /**

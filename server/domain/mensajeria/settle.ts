@@ -49,6 +49,7 @@ export const postponeMensaje = (
  */
 const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
+  'part',
   `with p as (
      ${lockGuiasSql(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
    ), m as (
@@ -61,7 +62,6 @@ const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta:
        and guia.id = m.guia_id and ${IS_LATEST_REQUEST}
    )
    select id from m`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -93,6 +93,7 @@ const MARK_FAILED = statement<
   NewEntrega
 >(
   'mensajes.fallar',
+  'part',
   `with p as (
      ${lockGuiasSql('id = :id::uuid')}
    ), m as (
@@ -107,7 +108,6 @@ const MARK_FAILED = statement<
        and ${IS_LATEST_REQUEST}
      returning guia.*
    ), ${announceChangeSql('ubicacion.fallida')}`,
-  { alcance: 'parte' },
 )
 
 /** Ends a message that cannot be delivered. If it is its guide's newest request, the request fails too. */
@@ -136,6 +136,7 @@ export async function markFailed(
  */
 const RECORD_STATUS = statement<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
+  'part',
   `with p as (
      ${lockGuiasSql('id = :id::uuid')}
    ), m as (
@@ -152,7 +153,6 @@ const RECORD_STATUS = statement<{ id: string; estado: string; en: Date; proveedo
    update guia set ubicacion_extra = ${FROM_PROVIDER('guia.ubicacion_extra')}
    from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
      and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${IS_LATEST_REQUEST}`,
-  { alcance: 'parte' },
 )
 
 /** Records the provider's status of a sent message. The state only advances, in any order of arrival. */

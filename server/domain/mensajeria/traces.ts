@@ -6,10 +6,10 @@ import { idsDe, type MensajeKey } from './row.ts'
 
 const TRACES = statement<{ ids: readonly string[] }, { id: string; traza: string | null }>(
   'mensajes.trazas',
+  'part',
   `select m.id, (select v.traza from evento v where v.comercio_id = m.comercio_id and v.modo = m.modo
      and v.guia_id = m.guia_id and v.registrado_en <= m.creado_en order by v.secuencia desc limit 1) as traza
    from mensaje m where m.id = any(:ids::uuid[]) and m.tipo = 'solicitud_ubicacion'`,
-  { alcance: 'parte' },
 )
 
 /**

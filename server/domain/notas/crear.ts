@@ -12,6 +12,7 @@ import { type NotaRow, presentNotas } from './nota.ts'
  */
 const CREATE = statement<Omit<NotaRow, 'secuencia'>, NotaRow>(
   'notas.crear',
+  'merchant',
   `with g as (
      select secuencia from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
        and datos_borrados_en is null for share

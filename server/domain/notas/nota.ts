@@ -27,9 +27,9 @@ export async function presentNotas(
 
 const ERASE = statement<{ guias: string }>(
   'notas.olvidar',
+  'part',
   `delete from nota n using json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    where n.comercio_id = x.comercio_id and n.modo = x.modo and n.guia_id = x.id`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -24,11 +24,11 @@ type MatchedGuiaRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio
 
 const LEER = statement<{ guias: string }, MatchedGuiaRow>(
   'operaciones.readFound',
+  'part',
   `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio
    from json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.id
    join comercio c on c.id = g.comercio_id`,
-  { alcance: 'parte' },
 )
 
 /** Returns the guides in the order of the search result. */

@@ -14,11 +14,11 @@ const MAX_GUIAS = 500
 
 const COUNT = statement<{ fecha: Dia; repartidor: string | null }, { repartidor: string; guias: number }>(
   'asignaciones.contar',
+  'part',
   `select repartidor, count(*)::int as guias from (
      select repartidor from asignacion
      where fecha = :fecha::text::date and (:repartidor::text is null or repartidor = :repartidor) limit ${MAX_ROWS}) a
    group by repartidor`,
-  { alcance: 'parte' },
 )
 
 const LIST = statement<
@@ -26,11 +26,11 @@ const LIST = statement<
   GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 >(
   'asignaciones.listar',
+  'part',
   `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
    join comercio c on c.id = g.comercio_id
    where a.fecha = :fecha::text::date and a.repartidor = :repartidor order by g.id limit ${MAX_GUIAS}`,
-  { alcance: 'parte' },
 )
 
 export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query, ...quien }, deps) => {

@@ -15,18 +15,18 @@ type RepartidorGuiaRow = GuiaInJson & Pick<GuiaRow, 'custodio' | 'estado_en'> & 
 
 const CARRIED = statement<{ repartidor: string; estados: readonly Estado[] }, RepartidorGuiaRow>(
   'operaciones.lasQueLleva',
+  'part',
   `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio from guia g join comercio c on c.id = g.comercio_id
    where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${MAX_GUIAS}`,
-  { alcance: 'parte' },
 )
 
 const ASSIGNED = statement<ToTakeParams & { repartidor: string }, RepartidorGuiaRow & { dia: string }>(
   'operaciones.lasAsignadas',
+  'part',
   `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio, a.fecha::text as dia from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
    join comercio c on c.id = g.comercio_id
    where a.repartidor = :repartidor and ${TO_TAKE} order by a.fecha, g.id limit ${MAX_GUIAS}`,
-  { alcance: 'parte' },
 )
 
 /** Number of days after today whose assignments are listed. */

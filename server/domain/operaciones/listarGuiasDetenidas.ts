@@ -31,12 +31,13 @@ type StalledGuiaRow = GuiaInJson & Pick<GuiaRow, 'custodio' | 'estado_en'> & { c
  */
 const STALLED = statement<{ modo: Modo; limits: string }, StalledGuiaRow>(
   'operaciones.detenidas',
+  'part',
   `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio
    from comercio c cross join json_to_recordset(:limits::json) e(estado text, antes timestamptz) cross join lateral (
      select * from guia where comercio_id = c.id and modo = :modo and estado = e.estado limit ${MAX_READ}) g
    where g.estado_en < e.antes and coalesce(g.decision ->> 'estado', '') <> 'pendiente'
    order by g.estado_en limit ${MAX_STALLED + 1}`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 
 export const listarGuiasDetenidas: Handler<'listarGuiasDetenidas'> = async ({ query, ...quien }, deps) => {

@@ -17,24 +17,27 @@ const BY_ESTADO = statement<
   { estado: Estado; guias: number; sin_lugar: number }
 >(
   'operaciones.porEstado',
+  'part',
   `select e.estado, count(*)::int as guias, (count(*) filter (where g.ubicacion_estado <> 'confirmada'))::int as sin_lugar
    from comercio c cross join unnest(:estados::text[]) e(estado) cross join lateral (
      select ubicacion_estado from guia where comercio_id = c.id and modo = :modo and estado = e.estado limit ${MAX_ROWS}) g
    group by e.estado`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 const CREATED = statement<{ modo: Modo; desde: string }, { guias: number }>(
   'operaciones.creadas',
+  'part',
   `select count(*)::int as guias from (
      select from guia where id >= :desde::uuid and modo = :modo and ${OF_ALL_MERCHANTS} limit ${MAX_ROWS}) g`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 const TO_DECIDE = statement<{ modo: Modo }, { guias: number }>(
   'operaciones.porDecidir',
+  'part',
   `select count(*)::int as guias from (
      select from guia where decision ->> 'estado' = 'pendiente' and modo = :modo and ${OF_ALL_MERCHANTS}
      limit ${MAX_ROWS}) g`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 
 export const obtenerJornada: Handler<'obtenerJornada'> = async ({ query }, { db, clock, settings }) => {

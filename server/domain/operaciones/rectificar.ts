@@ -36,6 +36,7 @@ type StateChange = Pick<
 
 const CHANGES = statement<ReturnType<typeof guiaKeyOf>, StateChange>(
   'eventos.cambios',
+  'merchant',
   `select e.secuencia, e.tipo, e.estado, e.estado_anterior, e.custodio, e.ocurrido_en, e.registrado_en,
      (e.datos ->> 'rectifica')::int as "undoneSequence", e.foto -> 'decision' as decision,
      a.foto -> 'decision' as decision_anterior
@@ -49,6 +50,7 @@ const CHANGES = statement<ReturnType<typeof guiaKeyOf>, StateChange>(
 
 const RECTIFY_PRUEBA = statement<ReturnType<typeof guiaKeyOf> & { secuencia: number; ahora: Date }>(
   'pruebas.rectificar',
+  'merchant',
   `update prueba_entrega set rectificada_en = :ahora::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,
 )

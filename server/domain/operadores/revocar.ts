@@ -5,6 +5,7 @@ import { presentOperador, requireOperador } from './operador.ts'
 
 const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
   'operadores.revocar',
+  'central',
   `with ${ADMINISTERING}
    update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
      and ${anotherLlaveRemainsSql('operador_id = :id')}

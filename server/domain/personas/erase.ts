@@ -15,6 +15,7 @@ const MAX_GUIAS_PER_STATEMENT = 500
  */
 const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
   'personas.olvidarViejas',
+  'part',
   `with v as (
      select comercio_id, modo, id from guia where datos_borrados_en is null and ${HAS_ENDED} and estado_en < :antes_de
      order by estado_en limit ${MAX_GUIAS_PER_STATEMENT} for update skip locked
@@ -23,7 +24,6 @@ const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
    ), a as (
      update archivo a set lat = null, lng = null from v where ${de('a')}
    ), ${DELETE_GUIA_DATA}`,
-  { alcance: 'parte' },
 )
 
 /**

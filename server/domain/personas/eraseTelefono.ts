@@ -51,12 +51,13 @@ const eraseSql = (condition: string) => `with v as (
 
 const ERASE = statement<PersonQuery & { ahora: Date }, ErasedGuide>(
   'personas.olvidarTelefono',
+  'part',
   eraseSql('telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)'),
-  { alcance: 'parte' },
 )
 
 const ERASE_ONE = statement<GuiaKey & { ahora: Date }, ErasedGuide>(
   'personas.olvidarGuia',
+  'merchant',
   eraseSql('comercio_id = :comercio_id and modo = :modo and id = :guia_id'),
 )
 
@@ -69,6 +70,7 @@ const ERASE_INCOMING = statement<
   { deleted: number; pendientes: number; hasta: entrante['id'] | null }
 >(
   'personas.olvidarEntrantes',
+  'central',
   `with v as (
      select id, hecho_en, cuerpo ~ :pattern as own from entrante where id > :desde order by id limit ${INCOMING_BATCH}
    ), d as (
@@ -80,12 +82,13 @@ const ERASE_INCOMING = statement<
 
 const ONGOING = statement<PersonQuery, Pick<guia, 'guia'>>(
   'personas.enCurso',
+  'central',
   `select guia from guia where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)
    order by id`,
-  { alcance: 'todo' },
 )
 const REPARTIDORES = statement<Pick<PersonQuery, 'telefono'>, { repartidor: string }>(
   'personas.repartidores',
+  'central',
   'select repartidor from repartidor where telefono = :telefono order by id',
 )
 

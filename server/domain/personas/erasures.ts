@@ -20,18 +20,22 @@ const MAX_REQUESTS_PER_RUN = 100
 
 const ULTIMO = statement<object, { numero: number }>(
   'olvidos.ultimo',
+  'central',
   'select coalesce(max(numero), 0) as numero from olvido',
 )
 const DONE = statement<{ numero: number; ahora: Date }>(
   'olvidos.hecho',
+  'central',
   'insert into olvido (numero, hecho_en) values (:numero, :ahora)',
 )
 const OLD = statement<{ antes_de: Date }, { numero: number }>(
   'olvidos.viejos',
+  'central',
   `select numero from olvido where guardado and hecho_en < :antes_de order by hecho_en limit ${MAX_REQUESTS_PER_RUN}`,
 )
 const DELETED = statement<{ numbers: readonly number[] }>(
   'olvidos.borrados',
+  'central',
   'update olvido set guardado = false where numero = any(:numbers::int[])',
 )
 

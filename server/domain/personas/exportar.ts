@@ -86,14 +86,15 @@ const exportSql = ({ eventos, mensajes, archivos, metadatos }: OwnRowConditions,
 /** Reads the next guides of a telephone number. */
 const EXPORT = statement<PersonQuery & { desde: string }, ExportedGuia>(
   'personas.exportar',
+  'central',
   exportSql(
     OF_TELEFONO,
     'v.telefono = :telefono and (:comercio_id::uuid is null or v.comercio_id = :comercio_id) and v.id > :desde',
   ),
-  { alcance: 'todo' },
 )
 const EXPORT_ONE = statement<GuiaKey, ExportedGuia>(
   'personas.exportarGuia',
+  'merchant',
   exportSql(OF_GUIA, 'v.comercio_id = :comercio_id and v.modo = :modo and v.id = :guia_id'),
 )
 
@@ -103,12 +104,14 @@ const EXPORT_ONE = statement<GuiaKey, ExportedGuia>(
  */
 const INCOMING = statement<{ pattern: string; desde: string }, { hasta: string | null; own: unknown }>(
   'personas.entrantes',
+  'central',
   `with v as (select * from entrante where id > :desde order by id limit 2000)
    select (select id from v order by id desc limit 1) as hasta,
      coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :pattern), '[]') as own from v`,
 )
 const REPARTIDORES = statement<Pick<PersonQuery, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
   'personas.exportarRepartidores',
+  'central',
   'select repartidor, nombre, creado_en from repartidor where telefono = :telefono order by id',
 )
 

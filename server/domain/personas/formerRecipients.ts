@@ -26,16 +26,17 @@ type GuiaAnterior = GuiaRow & { comercio: string; nombre: string }
 /** Finds the next guides that once had a telephone and now have another one. */
 const GUIAS = statement<PersonQuery & { desde: string }, GuiaAnterior>(
   'personas.anteriores',
+  'part',
   `select g.*, c.comercio, c.nombre from guia g join comercio c on c.id = g.comercio_id
    where (g.comercio_id, g.modo, g.id) in (select comercio_id, modo, guia_id from telefono_anterior
        where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id))
      and g.telefono is distinct from :telefono and g.id > :desde
    order by g.id limit ${MAX_GUIAS_PER_STATEMENT}`,
-  { alcance: 'parte' },
 )
 
 const MENSAJES = statement<GuiaKey & { telefono: string }, { mensaje: unknown }>(
   'personas.mensajesAnteriores',
+  'merchant',
   `select to_jsonb(m) - '{comercio_id,modo,guia_id,id}'::text[] as mensaje from mensaje m
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and telefono = :telefono order by numero`,
 )
@@ -54,6 +55,7 @@ const ENLACE_DE_ANTES = (k: string) =>
 /** Reads what events, notes, proofs, short links and merchants' servers said in a period, and the names of its files. */
 const OF_PERIOD = statement<GuiaKey & Period, { tablas: unknown; archivos: string[] }>(
   'personas.delPeriodo',
+  'merchant',
   `select jsonb_build_object(${rowsSql('evento', IN_PERIOD, ',huella,cambios')}, ${rowsSql('nota', IN_PERIOD)},
      ${rowsSql('prueba_entrega', IN_PERIOD)}, ${rowsSql('prueba_intento', IN_PERIOD)},
      ${rowsSql('enlace_corto', ENLACE_DE_ANTES('t'))}, ${rowsSql('archivo', ARCHIVO_OF_PERIOD)}, ${answersSql(IN_PERIOD)}) as tablas,
@@ -191,6 +193,7 @@ const isOtherPlaceSql = (lat: string, lng: string) =>
  */
 const ERASE_PERIOD = statement<GuiaKey & { telefono: string; desde: number; hasta: number }>(
   'personas.borrarPeriodo',
+  'merchant',
   `with v as (
      select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
    ), m as (
@@ -232,6 +235,7 @@ const ERASE_PERIOD = statement<GuiaKey & { telefono: string; desde: number; hast
 /** Empties the metadata of a guide. */
 const CLEAR_METADATA = statement<GuiaKey>(
   'personas.sinMetadatos',
+  'merchant',
   `update guia set metadatos = null
    where comercio_id = :comercio_id and modo = :modo and id = :guia_id and metadatos is not null returning 1`,
 )

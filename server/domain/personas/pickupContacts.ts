@@ -50,6 +50,7 @@ type RecogidaGuiaRow = Pick<GuiaRow, 'comercio_id' | 'modo' | 'id' | 'guia' | 'r
  */
 const GUIAS = statement<PersonQuery & { desde: string }, RecogidaGuiaRow>(
   'personas.recogidas',
+  'part',
   `with v as materialized (
      select comercio_id, modo, id, guia, recogida, ultima_correccion, ${HAS_ENDED} as terminada from guia
      where (:comercio_id::uuid is null or comercio_id = :comercio_id) and id > :desde order by id limit ${MAX_SCANNED_GUIAS}
@@ -62,7 +63,6 @@ const GUIAS = statement<PersonQuery & { desde: string }, RecogidaGuiaRow>(
    where v.recogida ->> 'telefono' = :telefono or v.ultima_correccion is not null
      or v.id = (select u.id from v u order by u.id desc limit 1)
    order by v.id`,
-  { alcance: 'parte' },
 )
 
 /** Guide in whose pickup a telephone stands or stood. */
@@ -151,6 +151,7 @@ export async function exportRecogidas({ db, secretos }: Pick<Deps, 'db' | 'secre
  */
 const ERASE_RECOGIDA = statement<GuiaKey & { telefono: string }>(
   'personas.borrarRecogida',
+  'merchant',
   `with v as (
      select comercio_id, modo, id from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
    ), ${deleteAnswersSql()}

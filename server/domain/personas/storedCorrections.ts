@@ -13,6 +13,7 @@ export type DatedCorreccion = { secuencia: number; registrado_en: Date; cambios:
 
 const CORRECCIONES = statement<GuiaKey, Pick<EventoRow, 'secuencia' | 'cambios' | 'registrado_en'>>(
   'personas.correcciones',
+  'merchant',
   `select secuencia, cambios, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and cambios is not null order by secuencia`,
 )
@@ -42,6 +43,7 @@ export function toReadable(
 
 const LOCK = statement<GuiaKey, GuiaRow>(
   'personas.tomarGuia',
+  'merchant',
   `select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
 )
 
@@ -50,6 +52,7 @@ export const lockGuia = async (query: Query, clave: GuiaKey): Promise<GuiaRow> =
 
 const SAVE_CHANGES = statement<GuiaKey & { secuencia: number; cambios: Buffer }>(
   'personas.guardarCambios',
+  'merchant',
   `update evento set cambios = :cambios
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,
 )

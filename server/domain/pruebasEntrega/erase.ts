@@ -40,6 +40,7 @@ const deleteBelongingsSql = (archivos: string) => `
  */
 const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: number }>(
   'pruebas.borrarEntregas',
+  'part',
   `with v as (
      ${oldestSql('prueba_entrega', 'entregado_en')}
    ), p as (
@@ -50,7 +51,6 @@ const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: numb
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
      select comercio_id, modo, guia_id, :ahora, 'retencion' from p where ${VALE}
    ), ${deleteBelongingsSql('p.fotos || p.firma || p.pdf')}`,
-  { alcance: 'parte' },
 )
 /**
  * Deletes the photos of failed attempts, by the instant of registration. The instant of the attempt is not used,
@@ -58,6 +58,7 @@ const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: numb
  */
 const DELETE_INTENTOS = statement<{ antes_de: Date }, { count: number }>(
   'pruebas.borrarIntentos',
+  'part',
   `with v as (
      ${oldestSql('prueba_intento', 'registrado_en')}
    ), p as (
@@ -65,7 +66,6 @@ const DELETE_INTENTOS = statement<{ antes_de: Date }, { count: number }>(
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia
      returning p.*
    ), ${deleteBelongingsSql('p.fotos')}`,
-  { alcance: 'parte' },
 )
 
 type DeletionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>

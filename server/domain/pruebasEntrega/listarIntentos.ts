@@ -35,6 +35,7 @@ type IntentoRow = EventoRow & { fotos: ArchivoRow[] }
 
 const INTENTOS = statement<PruebaKey & { despues: number; count: number }, EventoRow & Pick<prueba_intento, 'fotos'>>(
   'intentos.deGuia',
+  'merchant',
   `select e.*, coalesce(p.fotos, '{}') as fotos from evento e
    left join prueba_intento p using (comercio_id, modo, guia_id, secuencia)
    where e.comercio_id = :comercio_id and e.modo = :modo and e.guia_id = :guia_id and e.secuencia > :despues

@@ -42,8 +42,8 @@ const EN_COLA = 64
 
 const PENDING = statement<{ ahora: Date; count: number }, Pick<PruebaRow, 'id' | 'comercio_id'>>(
   'pruebas.pendientes',
+  'part',
   'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :count',
-  { alcance: 'parte' },
 )
 
 /** Returns the proofs whose PDF is due, as jobs. */
@@ -58,10 +58,10 @@ export const readPendingPruebas = async (
 /** Limits the wait of each proof to the delay that follows its last failure. */
 const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
   'pruebas.adelantar',
+  'part',
   `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * case when intentos = 0 then 0 else (:delays::int[])[least(intentos, array_length(:delays::int[], 1))] end)
    where pdf is null and proximo_en > :ahora`,
-  { alcance: 'parte' },
 )
 
 /** Brings forward proofs that were scheduled before the clock was set back. */
@@ -70,24 +70,28 @@ export const bringPruebasForward = ({ db, clock }: Pick<DepsDePdf, 'db' | 'clock
 
 const LEER = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<GuiaRow, 'guia'>>(
   'pruebas.leer',
+  'merchant',
   `select p.*, g.guia, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
      and p.comercio_id = :comercio_id and p.pdf is null`,
 )
 const GUIA = statement<PruebaKey, Omit<DocumentRow, 'prueba'>>(
   'pruebas.guia',
+  'merchant',
   `select g.*, c.nombre as comercio_name from guia g join comercio c on c.id = g.comercio_id
    where g.comercio_id = :comercio_id and g.modo = :modo and g.id = :guia_id`,
 )
 /** Postpones a proof. A job's id can be used only once, so the row gets a new id for the next job. */
 const POSTPONE = statement<PruebaKey & Pick<PruebaRow, 'id' | 'proximo_en'> & { next: string }>(
   'pruebas.aplazar',
+  'merchant',
   `update prueba_entrega set id = :next, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
 /** Stores the public key of a manifest, before the manifest itself is stored. */
 const STORE_KEY = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
   'pruebas.guardarClave',
+  'central',
   'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing',
 )
 /**
@@ -98,6 +102,7 @@ const FINISH = statement<
   PruebaKey & Pick<PruebaRow, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
 >(
   'pruebas.terminar',
+  'merchant',
   `with p as (
      update prueba_entrega set pdf = :pdf, manifiesto = :manifiesto, sal = :sal
      where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia and pdf is null and exists (

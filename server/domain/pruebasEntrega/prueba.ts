@@ -57,6 +57,7 @@ export const VALE = 'p.rectificada_en is null'
 
 const FIND_PRUEBA = statement<PruebaKey, PruebaWithRepartidor>(
   'pruebas.buscar',
+  'merchant',
   `select p.*, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id and ${VALE}`,
 )
@@ -69,6 +70,7 @@ export async function findPrueba(db: Db, guia: GuiaRow): Promise<PruebaWithRepar
 
 const ALL_PRUEBAS = statement<PruebaKey, PruebaRow>(
   'pruebas.todas',
+  'merchant',
   `select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
    order by secuencia desc`,
 )
@@ -78,6 +80,7 @@ export const readPruebas = (db: Db, guia: GuiaRow): Promise<PruebaRow[]> => db.q
 
 const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, ArchivoRow>(
   'pruebas.archivos',
+  'merchant',
   `select * from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and archivo = any(:archivos::text[])`,
 )
@@ -94,6 +97,7 @@ export async function readArchivos(
 
 const USE_ARCHIVOS = statement<PruebaKey & { archivos: readonly string[]; usado_en: Date }>(
   'archivos.usar',
+  'merchant',
   `update archivo set usado_en = :usado_en::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and archivo = any(:archivos::text[])
      and usado_en is null
@@ -129,6 +133,7 @@ const PROVE_ENTREGA = statement<
   }
 >(
   'entregas.probar',
+  'merchant',
   `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
      sin_firma, evidencia, distancia_m, distancia_avisada_m, entregado_en, registrado_en, proximo_en)
    values (:comercio_id, :modo, :guia_id, :id, :secuencia, :recibido_por::jsonb, :lat::float8, :lng::float8,
@@ -194,6 +199,7 @@ const PROVE_INTENTO = statement<
   Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
 >(
   'intentos.probar',
+  'merchant',
   `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, registrado_en)
    values (:comercio_id, :modo, :guia_id, :secuencia, :fotos::text[], :registrado_en::timestamptz)`,
 )

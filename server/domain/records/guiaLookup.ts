@@ -23,12 +23,19 @@ export interface ScopeColumns {
   modo: Modo | null
 }
 
+/** Guides of one merchant in one mode. */
+export type ComercioGuiaScope = Exclude<GuiaScope, 'todos'>
+
 /** Converts a {@link GuiaScope} into statement parameters. */
-export const toScopeColumns = (ambito: GuiaScope): ScopeColumns =>
-  ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
+export function toScopeColumns(ambito: ComercioGuiaScope): { comercio_id: string; modo: Modo }
+export function toScopeColumns(ambito: GuiaScope): ScopeColumns
+export function toScopeColumns(ambito: GuiaScope): ScopeColumns {
+  return ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
+}
 
 const FIND_GUIA = statement<{ guia: string } & ScopeColumns, GuiaRow & { comercio: string }>(
   'guias.buscar',
+  'part',
   `select g.*, c.comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
@@ -87,13 +94,14 @@ export const explainGuiaCode = (codigo: string): string =>
  */
 export async function findGuia(db: Db, ambito: GuiaScope, codigo: string): Promise<GuiaRow & { comercio: string }> {
   const guia = requireGuiaCode(codigo, ambito)
-  const donde = ambito === 'todos' ? await whereIs(db, guia) : db
+  const donde = ambito === 'todos' ? await whereIs(db, guia) : db.de(ambito.comercioId)
   const [row] = (await donde?.query(FIND_GUIA, { guia, ...toScopeColumns(ambito) })) ?? []
   return row ?? throwUnknownGuia(ambito)
 }
 
 const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, GuiaRow>(
   'guias.readSeveral',
+  'merchant',
   `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id and i.modo = :modo`,
 )
@@ -101,7 +109,7 @@ const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; mo
 /** Returns a merchant's guides by their codes; unknown codes are skipped. */
 export async function readGuides(
   { query }: Db,
-  { comercioId: comercio_id, modo }: Exclude<GuiaScope, 'todos'>,
+  { comercioId: comercio_id, modo }: ComercioGuiaScope,
   guias: readonly string[],
 ): Promise<Map<string, GuiaRow>> {
   const rows = await query(READ_GUIAS, { guias, comercio_id, modo })

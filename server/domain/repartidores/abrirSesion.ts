@@ -32,6 +32,7 @@ const OPEN = statement<
   SesionRow
 >(
   'sesiones.abrir',
+  'central',
   `with r as (
      update repartidor set codigo_hash = :codigo_hash
      where codigo_hash = any(:huellas::bytea[]) and (:accepts_demo::boolean or not demostracion)

@@ -1,7 +1,11 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 
-const CLOSE = statement<{ hash: Uint8Array }>('sesiones.cerrar', 'delete from sesion_repartidor where hash = :hash')
+const CLOSE = statement<{ hash: Uint8Array }>(
+  'sesiones.cerrar',
+  'central',
+  'delete from sesion_repartidor where hash = :hash',
+)
 
 export const cerrarSesion: Handler<'cerrarSesion'> = async (
   { identity, requestId, red },

@@ -30,12 +30,12 @@ type RequestedGuiaRow = RepartoRow & { asignada_a: string | null }
 
 const FIND = statement<{ guias: readonly string[] }, RequestedGuiaRow>(
   'repartidores.guias',
+  'part',
   `select g.*, c.nombre as nombre_comercio, a.repartidor as asignada_a, ${POLICY_SQL} from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
    left join asignacion a on a.comercio_id = g.comercio_id and a.modo = g.modo and a.guia_id = g.id
    where i.guia = any(:guias::text[])`,
-  { alcance: 'parte' },
 )
 
 /** Returns the guides for these codes, by code; unknown codes are skipped. */
@@ -49,6 +49,7 @@ export const MAX_CARRIED = 500
 
 const FIND_CARRIED = statement<{ repartidor: string; estados: readonly Estado[] }, RepartoRow>(
   'repartidores.suyas',
+  'central',
   `select g.*, c.nombre as nombre_comercio, ${POLICY_SQL} from guia g
    join comercio c on c.id = g.comercio_id
    where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${MAX_CARRIED}`,
@@ -60,10 +61,10 @@ export const readCarried = (db: Db, repartidor: string): Promise<RepartoRow[]> =
 
 const FIND_ASSIGNED = statement<ToTakeParams & { repartidor: string }, GuiaAsignada>(
   'repartidores.asignadas',
+  'part',
   `select g.guia, g.municipio from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
    where a.repartidor = :repartidor and ${TO_TAKE} order by g.municipio, g.guia limit ${MAX_CARRIED}`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -86,6 +87,7 @@ export async function readAssigned(
  */
 const FIND_FINISHED = statement<{ repartidor: string; desde: Date }, { guia: string }>(
   'repartidores.terminadas',
+  'central',
   `select guia from guia where custodio = :repartidor and estado in ('entregado', 'devuelto')
      and estado_en >= :desde::timestamptz order by estado_en desc limit ${MAX_CARRIED}`,
 )

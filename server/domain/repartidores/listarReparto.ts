@@ -23,6 +23,7 @@ interface Cuenta {
  */
 const COUNT = statement<{ repartidores: readonly string[]; estados: readonly Estado[]; desde: Date }, Cuenta>(
   'repartidores.contar',
+  'part',
   `select r.repartidor, e.estado, g.guias
    from unnest(:repartidores::text[]) r(repartidor) cross join unnest(:estados::text[]) e(estado) cross join lateral (
      select count(*)::int as guias from (
@@ -32,7 +33,7 @@ const COUNT = statement<{ repartidores: readonly string[]; estados: readonly Est
      select count(*)::int as guias from (
        select from guia where custodio = r.repartidor and estado in ('entregado', 'devuelto')
          and estado_en >= :desde::timestamptz limit ${MAX_CARRIED}) s) g`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 
 /** Counts the guides that are assigned to couriers and that the couriers do not carry yet. */
@@ -41,11 +42,12 @@ const COUNT_ASSIGNED = statement<
   Pick<Cuenta, 'repartidor' | 'guias'>
 >(
   'repartidores.contarAsignadas',
+  'part',
   `select r.repartidor, p.guias from unnest(:repartidores::text[]) r(repartidor) cross join lateral (
      select count(*)::int as guias from (
        select from asignacion a join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
        where a.repartidor = r.repartidor and ${TO_TAKE} limit ${MAX_CARRIED}) s) p`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 
 export const listarReparto: Handler<'listarReparto'> = async ({ query, ...quien }, deps) => {

@@ -22,6 +22,7 @@ export async function flushMensajes(deps: MensajeDeps, guia: GuiaRow): Promise<v
 /** Sets the expiry of a guide's open location requests, and of their links, to `:ahora`. */
 const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<MensajeRow, 'id' | 'comercio_id'>>(
   'simulador.acortar',
+  'merchant',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz
      where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and abierta returning id, comercio_id

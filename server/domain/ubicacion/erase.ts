@@ -19,6 +19,7 @@ const onlyWhenSql = (extra: string) =>
  */
 const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
+  'part',
   `with v as (
      select comercio_id, modo, id from guia
      where estado = any(:final_states::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
@@ -45,18 +46,18 @@ const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
    update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
      ubicacion_extra = ${onlyWhenSql('ubicacion_extra')}
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
-  { alcance: 'parte' },
 )
 
 const ERASE_INCOMING = statement<{ antes_de: Date }>(
   'entrantes.olvidar',
+  'central',
   'delete from entrante where hecho_en < :antes_de',
 )
 const ERASE_LINKS = statement<{ antes_de: Date }, { clave: string }>(
   'enlacesDeUbicacion.olvidar',
+  'part',
   `with v as (select huella from enlace_ubicacion where vence_en < :antes_de for update skip locked)
    delete from enlace_ubicacion l using v where l.huella = v.huella returning encode(l.huella, 'hex') as clave`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -84,6 +84,7 @@ export interface UbicacionRequests {
  */
 const BY_TOKEN = statement<{ huella: Buffer }, UbicacionRequestRow>(
   'ubicacion.porToken',
+  'part',
   `select g.*, c.nombre as comercio, l.vence_en as expiry, k.maps_url as pending_url, k.intentos as times
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
@@ -92,7 +93,6 @@ const BY_TOKEN = statement<{ huella: Buffer }, UbicacionRequestRow>(
    join comercio c on c.id = g.comercio_id
    left join enlace_corto k on k.comercio_id = g.comercio_id and k.modo = g.modo and k.guia_id = g.id
    where l.huella = :huella`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -114,6 +114,7 @@ const MAX_CONFIRMATIONS = 10
 
 const COUNT_CONFIRMATIONS = statement<ReturnType<typeof guiaKeyOf>, { times: number }>(
   'ubicacion.confirmadas',
+  'merchant',
   `select count(*)::int as times from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and tipo = 'ubicacion.confirmada' and foto ->> 'ubicacion_origen' = 'destinatario'`,
 )

@@ -20,9 +20,9 @@ const PER_TELEFONO_PER_DAY = 5
 /** Counts the requests of all merchants to a telephone; a merchant cannot see the requests of others. */
 const COUNT_OF_TELEFONO = statement<TelefonoParams, { count: number }>(
   'mensajes.deTelefono',
+  'part',
   `select count(*)::int as count from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
      and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
-  { alcance: 'parte' },
 )
 type TelefonoParams = Pick<GuiaRow, 'modo' | 'telefono'> & { desde: Date }
 
@@ -31,6 +31,7 @@ const COUNT_REQUESTS = statement<
   Omit<Cuenta, 'per_telefono'>
 >(
   'mensajes.cuenta',
+  'merchant',
   `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
        and tipo = 'solicitud_ubicacion')::int as solicitudes,
      (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
@@ -57,6 +58,7 @@ const REQUEST = statement<
   GuiaRow
 >(
   'mensajes.pedir',
+  'merchant',
   `with g as (
      update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
        jsonb_build_object('numero', :solicitudes::int, 'canal', :canal::text, 'estado', 'pendiente',

@@ -18,8 +18,8 @@ const DELAYS_MS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_00
 
 const PENDING = statement<{ ahora: Date; count: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
   'enlaces.pendientes',
+  'part',
   'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :count',
-  { alcance: 'parte' },
 )
 
 /** Returns the short links that are due to be followed, as jobs. */
@@ -32,9 +32,9 @@ export const readPendingLinks = async (
 /** Limits the wait of each link to the delay after its last failure. */
 const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
   'enlaces.adelantar',
+  'part',
   `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * coalesce((:delays::int[])[intentos], 0)) where proximo_en > :ahora`,
-  { alcance: 'parte' },
 )
 
 /** Brings forward links that were scheduled before the clock was set back. */
@@ -43,12 +43,13 @@ export const bringLinksForward = ({ db, clock }: Pick<LinkDeps, 'db' | 'clock'>)
 
 const LEER = statement<{ ids: readonly string[] }, LinkToFollow>(
   'enlaces.leer',
+  'part',
   `select g.*, k.id as enlace_id, k.maps_url as pending_url, k.intentos as times from enlace_corto k
    join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])`,
-  { alcance: 'parte' },
 )
 const POSTPONE = statement<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { next: string }>(
   'enlaces.aplazar',
+  'merchant',
   `update enlace_corto set id = :next, intentos = intentos + 1, proximo_en = :proximo_en
    where id = :id and comercio_id = :comercio_id`,
 )

@@ -26,8 +26,8 @@ interface Paso {
 
 const PENDING_STEPS = statement<{ count: number }, Paso>(
   'recuperacion.pendientes',
+  'part',
   `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :count`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -42,6 +42,7 @@ type TakenRecovery = RecoveryRow & Pick<WebhookRow, 'tipos'> & { webhook_estado:
 
 const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenRecovery>(
   'recuperacion.tomar',
+  'merchant',
   `select r.*, w.tipos, w.estado as webhook_estado from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
    where r.paso = :paso and r.estado = 'en_curso' and r.comercio_id = :comercio_id for update of r`,
@@ -54,6 +55,7 @@ const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenReco
  */
 const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, BatchProgress>(
   'recuperacion.avanzar',
+  'merchant',
   `with v as materialized (${eventosToRecoverSql(MAX_EVENTOS_PER_JOB, VISIBLE_TO_FEED)}), d as (
      insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
@@ -82,6 +84,7 @@ const RECORD_STEP = statement<
   }
 >(
   'recuperacion.anotar',
+  'merchant',
   `update recuperacion set paso = :next, posicion = :posicion::jsonb, eventos = eventos + :eventos,
      avisos = avisos + :avisos, estado = :estado,
      terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso and comercio_id = :comercio_id`,

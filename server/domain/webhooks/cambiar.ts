@@ -24,6 +24,7 @@ type WebhookChange = { [Column in DecidedWebhookColumn]: WebhookRow[Column] | nu
  */
 const CHANGE_WEBHOOK = statement<ClaveDeWebhook & WebhookChange & { ahora: Date; needs_verification: boolean }>(
   'webhooks.cambiar',
+  'merchant',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
      descripcion = coalesce(:descripcion, descripcion),
      estado = coalesce(:estado, estado), estado_en = case when :estado <> estado then :ahora::timestamptz else estado_en end,

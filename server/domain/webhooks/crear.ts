@@ -27,6 +27,7 @@ import {
  */
 const CREATION_LOCK = statement<{ comercio_id: string }>(
   'webhooks.turno',
+  'merchant',
   `select pg_advisory_xact_lock(hashtextextended('webhooks ' || :comercio_id::uuid::text, 0))`,
 )
 
@@ -35,6 +36,7 @@ const CREATE_WEBHOOK = statement<
     Pick<SecretoRow, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
 >(
   'webhooks.crear',
+  'merchant',
   `with w as (
      insert into webhook as n (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,
        creado_en, actualizado_en)

@@ -124,6 +124,7 @@ const FORMA = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
  */
 const FIND_AVISO = statement<ClaveDeWebhook & { guia: string; secuencia: number }, WebhookAvisoRow>(
   'webhookEntregas.buscar',
+  'merchant',
   `select e.* from webhook_aviso e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
      and e.secuencia = :secuencia and e.guia_id = case when :secuencia = 0 then md5('evt_' || :guia || '_0')::uuid
@@ -251,6 +252,7 @@ function guiaBeforeCorrecciones({ secretos, log }: ContentDeps, { guia_id, event
 
 const LOAD_CONTENT = statement<Omit<Clave, 'webhook'>, ContentRow>(
   'webhookEntregas.cargar',
+  'merchant',
   `select ${CONTENT_COLUMNS} from evento v
    join guia g on g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.guia_id
    where v.comercio_id = :comercio_id and v.modo = :modo and v.guia_id = :guia_id and v.secuencia = :secuencia`,

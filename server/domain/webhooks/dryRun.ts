@@ -28,6 +28,7 @@ interface Paso {
 
 const DRY_RUN = statement<RecoveryParameters, Paso>(
   'recuperacion.ensayar',
+  'merchant',
   `with v as materialized (${eventosToRecoverSql(PASO)})
    select count(*) filter (where own)::int as eventos, count(*)::int as scanned,
      count(*) filter (where own and ${isToSendSql('e')})::int as entregas,

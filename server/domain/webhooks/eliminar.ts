@@ -9,6 +9,7 @@ import { throwUnknownWebhook } from './webhook.ts'
  */
 const DELETE_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }>(
   'webhooks.eliminar',
+  'merchant',
   `update webhook set estado = 'eliminado', url = null, estado_en = :ahora, actualizado_en = :ahora
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado' returning webhook`,
 )
@@ -19,6 +20,7 @@ const DELETE_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }>(
  */
 const DELETE_SECRETOS = statement<ClaveDeWebhook>(
   'webhooks.eliminarSecretos',
+  'merchant',
   'delete from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook',
 )
 

@@ -10,6 +10,7 @@ const LIST_WEBHOOKS = statement<
   WebhookRow
 >(
   'webhooks.listar',
+  'merchant',
   `select ${WEBHOOK_COLUMNS} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.estado <> 'eliminado'
      and (w.creado_en, w.webhook) > (:creado_en, :webhook)

@@ -93,6 +93,7 @@ function leer(
     secuencia: despues?.[2],
   }
   const listStatement = dynamicStatement<typeof values, AvisoListRow>(
+    'merchant',
     `select ${AVISO_COLUMNS}, e.guia_id from webhook_aviso e
      where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${conditions.join(' ')}
        and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook

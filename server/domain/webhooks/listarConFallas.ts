@@ -29,6 +29,7 @@ type FailingRow = Pick<
  */
 const FAILING_WEBHOOKS = statement<{ modo: Modo; deshabilitado: boolean | null }, FailingRow>(
   'webhooks.conFallas',
+  'part',
   `select c.comercio, c.nombre, w.webhook, w.url, w.modo, w.estado, w.motivo, w.estado_en, w.fallas, w.primera_falla_en,
      p.pendientes, coalesce(p.error, f.error) as error, case when p.error is null then f.status else p.status end as status
    from (
@@ -50,7 +51,7 @@ const FAILING_WEBHOOKS = statement<{ modo: Modo; deshabilitado: boolean | null }
        where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'fallido'
        order by creado_en desc, guia_id desc, secuencia desc limit ${MAX_FAILED}) s
      where ultimo_error <> 'webhook_deshabilitado' limit 1) f on true`,
-  { alcance: 'parte', plan: 'indexed' },
+  { plan: 'indexed' },
 )
 
 export const listarWebhooksConFallas: Handler<'listarWebhooksConFallas'> = async (

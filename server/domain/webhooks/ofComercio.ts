@@ -6,6 +6,7 @@ import type { WebhookScope } from './webhook.ts'
 
 const MODO = statement<{ comercio_id: string; webhook: string }, { modo: Modo }>(
   'webhooks.modo',
+  'merchant',
   `select modo from webhook where comercio_id = :comercio_id and webhook = :webhook and estado <> 'eliminado'`,
 )
 

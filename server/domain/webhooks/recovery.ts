@@ -37,6 +37,7 @@ export const presentRecovery = (row: RecoveryRow): Recuperacion => ({
 
 const FIND_RECOVERY = statement<ClaveDeWebhook & Pick<RecoveryRow, 'recuperacion'>, RecoveryRow>(
   'recuperacion.buscar',
+  'merchant',
   `select r.* from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
    where r.comercio_id = :comercio_id and r.modo = :modo and r.webhook = :webhook and r.recuperacion = :recuperacion
@@ -64,6 +65,7 @@ type ComercioKey = Pick<EventoRow, 'comercio_id' | 'modo'>
 
 const FEED_BOUNDS = statement<ComercioKey, { first_xid: string; ultimo: string; fin: string }>(
   'recuperacion.limites',
+  'merchant',
   `select coalesce(min(xid::text::numeric), 0)::text as first_xid, coalesce(max(xid::text::numeric), 0)::text as ultimo,
      flujo_fin()::text as fin
    from (
@@ -73,6 +75,7 @@ const FEED_BOUNDS = statement<ComercioKey, { first_xid: string; ultimo: string; 
 
 const FIRST_FROM_XID = statement<ComercioKey & { xid: string }, { lugar: string } & Pick<EventoRow, 'registrado_en'>>(
   'recuperacion.desdeXid',
+  'merchant',
   `select xid::text as lugar, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8
    order by xid, guia_id, secuencia limit 1`,

@@ -17,6 +17,7 @@ const CREATE_RECOVERY = statement<
   RecoveryRow
 >(
   'recuperacion.crear',
+  'merchant',
   `insert into recuperacion (comercio_id, modo, webhook, recuperacion, paso, desde, hasta, todas, posicion, estado, creado_en)
    values (:comercio_id, :modo, :webhook, :recuperacion, :paso, :desde, :hasta, :todas, :posicion::jsonb, 'en_curso',
      :creado_en)

@@ -20,6 +20,7 @@ import type { WebhookScope } from './webhook.ts'
  */
 const RESEND = statement<Clave & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
   'webhookEntregas.reenviar',
+  'merchant',
   `update webhook_aviso set proximo_en = :proximo_en, causa = 'manual',
      turno = turno + 1,
      intento = case when estado = 'pendiente' then intento else 0 end, estado = 'pendiente', terminado_en = null

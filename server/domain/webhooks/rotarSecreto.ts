@@ -15,12 +15,14 @@ const DEFAULT_OVERLAP_HOURS = 24
  */
 const ROTATION_LOCK = statement<ClaveDeWebhook>(
   'webhooks.turnoDeRotar',
+  'merchant',
   `select from webhook where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado <> 'eliminado' for update`,
 )
 
 const ULTIMA = statement<ClaveDeWebhook, { version: number | null }>(
   'webhooks.ultimaVersion',
+  'merchant',
   `select max(version) as version from webhook_secreto
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook`,
 )
@@ -31,6 +33,7 @@ const ULTIMA = statement<ClaveDeWebhook, { version: number | null }>(
  */
 const ROTATE = statement<ClaveDeWebhook & Pick<SecretoRow, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
   'webhooks.rotar',
+  'merchant',
   `with v as (
      update webhook_secreto
      set vence_en = case when version = :version - 1 then least(coalesce(vence_en, :fin), :fin) else :ahora end

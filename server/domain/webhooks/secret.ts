@@ -32,6 +32,7 @@ export const reencryptSecret = (secretos: Secrets, identity: SecretIdentity, cif
 
 const LEER = statement<Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<SecretoRow, 'cifrado'>>(
   'webhooks.secreto',
+  'merchant',
   `select cifrado from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and version = :version`,
 )

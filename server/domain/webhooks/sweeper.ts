@@ -16,6 +16,7 @@ const MAX_ROWS_PER_STATEMENT = 2_000
  */
 const CLOSE_DISABLED = statement<{ ahora: Date }>(
   'limpieza.cerrar',
+  'part',
   `update webhook_aviso e set estado = 'fallido', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
      terminado_en = :ahora
    from (
@@ -26,7 +27,6 @@ const CLOSE_DISABLED = statement<{ ahora: Date }>(
      where w.estado = 'deshabilitado' limit ${MAX_ROWS_PER_STATEMENT}) p
    where e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook and e.guia_id = p.guia_id
      and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente' returning 1`,
-  { alcance: 'parte' },
 )
 
 /** Condition for deliveries of some endpoints, with the order of an index that keeps these deliveries together. */
@@ -63,23 +63,19 @@ const deleteAvisosSql = (
      and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
 
 const OF_DELETED = { condition: `w.estado = 'eliminado'`, order: 'e.guia_id, e.secuencia' }
-const DELETE_INTENTOS_OF_DELETED = statement('limpieza.eliminadosIntentos', deleteIntentosSql(OF_DELETED), {
-  alcance: 'parte',
-})
-const DELETE_AVISOS_OF_DELETED = statement('limpieza.eliminados', deleteAvisosSql(OF_DELETED), {
-  alcance: 'parte',
-})
+const DELETE_INTENTOS_OF_DELETED = statement('limpieza.eliminadosIntentos', 'part', deleteIntentosSql(OF_DELETED))
+const DELETE_AVISOS_OF_DELETED = statement('limpieza.eliminados', 'part', deleteAvisosSql(OF_DELETED))
 
 const OLD_AVISOS = {
   condition: `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.terminado_en < :antes_de`,
   order: 'e.creado_en, e.guia_id, e.secuencia',
 }
-const DELETE_OLD_INTENTOS = statement<{ antes_de: Date }>('limpieza.viejasIntentos', deleteIntentosSql(OLD_AVISOS), {
-  alcance: 'parte',
-})
-const DELETE_OLD_AVISOS = statement<{ antes_de: Date }>('limpieza.viejas', deleteAvisosSql(OLD_AVISOS), {
-  alcance: 'parte',
-})
+const DELETE_OLD_INTENTOS = statement<{ antes_de: Date }>(
+  'limpieza.viejasIntentos',
+  'part',
+  deleteIntentosSql(OLD_AVISOS),
+)
+const DELETE_OLD_AVISOS = statement<{ antes_de: Date }>('limpieza.viejas', 'part', deleteAvisosSql(OLD_AVISOS))
 
 /**
  * Deletes the rows of endpoints some time after the endpoints were deleted. By then, deliveries that were written at
@@ -87,21 +83,21 @@ const DELETE_OLD_AVISOS = statement<{ antes_de: Date }>('limpieza.viejas', delet
  */
 const DELETE_WEBHOOKS = statement<{ antes_de: Date }>(
   'limpieza.webhooks',
+  'part',
   `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
      select from webhook_aviso e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
-  { alcance: 'parte' },
 )
 const DELETE_RECOVERIES = statement<{ antes_de: Date }>(
   'limpieza.recuperaciones',
+  'part',
   `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
      select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
-  { alcance: 'parte' },
 )
 const DELETE_SECRETOS = statement<{ antes_de: Date }>(
   'limpieza.secretos',
+  'part',
   `delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
      where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
-  { alcance: 'parte' },
 )
 
 const OLDER_CIPHERTEXTS = statement<
@@ -109,9 +105,9 @@ const OLDER_CIPHERTEXTS = statement<
   Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version' | 'cifrado'>
 >(
   'limpieza.cifrados',
+  'part',
   `select comercio_id, modo, webhook, version, cifrado from webhook_secreto
    where substring(cifrado from 1 for 4) <> :kid order by random() limit ${MAX_ROWS_PER_STATEMENT}`,
-  { alcance: 'parte' },
 )
 
 /**

@@ -91,6 +91,7 @@ export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
 
 const FIND_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }, WebhookRow>(
   'webhooks.buscar',
+  'merchant',
   `select ${WEBHOOK_COLUMNS} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
 )

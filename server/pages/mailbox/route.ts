@@ -25,6 +25,7 @@ type BuzonRow = MensajeRow & Omit<Mensaje, 'token' | 'zona'> & { departamento: s
  */
 const LATEST_MENSAJES = statement<object, BuzonRow>(
   'buzon.ultimos',
+  'central',
   `select m.*, c.nombre as comercio, g.departamento, g.municipio, g.ubicacion_estado from mensaje m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
    join comercio c on c.id = m.comercio_id
@@ -34,6 +35,7 @@ const LATEST_MENSAJES = statement<object, BuzonRow>(
 /** Newest 50 mails that are in the mailbox or on their way to it. */
 const CORREOS = statement<object, Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'estado'>>(
   'buzon.correos',
+  'central',
   `select id, tipo, contenido, estado from correo where contenido is not null and canal is distinct from 'smtp'
    order by creado_en desc limit 50`,
 )

@@ -53,6 +53,7 @@ const EVENTOS = 60
  */
 const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
   'rastreo.leer',
+  'part',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as initial,
      g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (
        select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
@@ -70,7 +71,6 @@ const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
    where i.guia = :guia`,
-  { alcance: 'parte' },
 )
 
 /** Row that the statement returns, with the events' times as JSON text. */

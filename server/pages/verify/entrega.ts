@@ -33,6 +33,7 @@ const LEER = statement<
     }
 >(
   'verificacion.leer',
+  'part',
   `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
      coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,
      case when p.guia_id is null then coalesce(b.motivo, 'sin_prueba') when p.pdf is null then 'pendiente' else 'lista' end
@@ -47,7 +48,6 @@ const LEER = statement<
    left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id and ${VALE}
    left join prueba_borrada b on b.comercio_id = g.comercio_id and b.modo = g.modo and b.guia_id = g.id
    where i.guia = :guia`,
-  { alcance: 'parte' },
 )
 
 /** Reads the data that the verification page shows for a guide's code; undefined if no guide has the code. */

@@ -11,8 +11,8 @@ const WAITING_AVISOS = `select d.comercio_id, d.modo, d.webhook, d.guia_id, d.se
 
 const HAS_DATED_AHEAD = statement<{ ahora: Date }>(
   'webhookEntregas.hayAdelantadas',
+  'part',
   `select from (${WAITING_AVISOS}) p where p.puesta_en > :ahora limit 1`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -22,13 +22,13 @@ const HAS_DATED_AHEAD = statement<{ ahora: Date }>(
  */
 const BRING_FORWARD = statement<{ ahora: Date }>(
   'webhookEntregas.adelantar',
+  'part',
   `update webhook_aviso e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
    from (
      ${WAITING_AVISOS}
    ) p
    where p.puesta_en > :ahora and e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook
      and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.estado = 'pendiente' and e.proximo_en > :ahora`,
-  { alcance: 'parte' },
 )
 
 /** Brings forward the deliveries that were postponed while the clock was ahead. */

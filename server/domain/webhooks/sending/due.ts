@@ -50,6 +50,7 @@ type DueRow = ContentRow & { n: number; x_creado_en: Date } & {
  */
 const LEER = statement<{ requests: string; ahora: Date }, DueRow>(
   'webhookEntregas.leer',
+  'part',
   `select x.n, ${AVISO_COLUMNS.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
      ${CONTENT_COLUMNS}
    from json_to_recordset(:requests::json) as x(n int, comercio_id uuid, modo text, webhook text, count int, salvo text[])
@@ -64,7 +65,6 @@ const LEER = statement<{ requests: string; ahora: Date }, DueRow>(
    left join evento v on v.comercio_id = e.comercio_id and v.modo = e.modo and v.guia_id = e.guia_id
      and v.secuencia = e.secuencia
    order by x.n, e.proximo_en, e.guia_id, e.secuencia`,
-  { alcance: 'parte' },
 )
 
 /** Request for the due deliveries of one endpoint. */
@@ -146,13 +146,13 @@ type FoundEndpoint = ClaveDeWebhook & { n: number; due: boolean }
 
 const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, FoundEndpoint>(
   'webhookEntregas.hallar',
+  'part',
   `${withPendingSql('and (comercio_id, modo, webhook) > (:from_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${ENDPOINTS_PER_STEP}`)}
    select p.*, exists (
      select from webhook w join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
      where w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook and w.estado <> 'eliminado'
    ) as due
    from p order by p.n`,
-  { alcance: 'parte' },
 )
 
 const SEARCH_START: Record<keyof ClaveDeWebhook, string> = {
@@ -184,6 +184,7 @@ const MAX_COUNTED = 20_000
 
 const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>(
   'webhookEntregas.vencidas',
+  'part',
   `${withPendingSql('', 'true')}
    select webhook, count(*)::int as count from (
      select w.webhook from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
@@ -191,7 +192,6 @@ const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>
      join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
      limit ${MAX_COUNTED}) v
    group by webhook`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -200,6 +200,7 @@ const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>
  */
 const WITH_LEASE = statement<{ webhooks: readonly string[] }, { webhook: string | null }>(
   'webhookEntregas.conArriendo',
+  'central',
   `select singleton_key as webhook from pgboss.job where name = '${LEASE_QUEUE}' and singleton_key = any(:webhooks::text[])
      and state < 'completed'`,
 )
@@ -227,6 +228,7 @@ const OVERDUE_AFTER_MS = 10 * MINUTE_MS
 // sent since.
 const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number }>(
   'webhookEntregas.atrasadas',
+  'part',
   `${withPendingSql('', 'true')}
    select count(*)::int as count from (
      select from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
@@ -235,7 +237,6 @@ const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number
          or w.freno_vence_en > :ahora::timestamptz + interval '${2 * MAX_BRAKE} ms')
      join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en > 'epoch' and e.proximo_en <= :antes_de
      limit ${MAX_COUNTED}) v`,
-  { alcance: 'parte' },
 )
 
 /**
@@ -254,13 +255,13 @@ export async function overdueDeliveries({ db, clock }: { db: Db; clock: () => Da
 
 const NEXT_DUE = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
   'webhookEntregas.proximas',
+  'part',
   `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook and w.estado = 'activo'
      and w.comprobado_en is not null
    cross join lateral (select e.proximo_en from webhook_aviso e where ${DE('w')} and e.estado = 'pendiente'
      order by e.proximo_en limit 1) e`,
-  { alcance: 'parte' },
 )
 
 /** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */

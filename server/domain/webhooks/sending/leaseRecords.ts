@@ -30,6 +30,7 @@ const IS_HELD = `(select j.state = 'active' and j.retry_count = a.intento from p
  */
 const BEAT = statement<{ bomba: string; fresh: boolean }, { alive: boolean; lost: LeaseRecord[] | null }>(
   'bombas.latir',
+  'central',
   `with alta as (
      insert into webhook_bomba (id, latido_en) select :bomba::uuid, now() where :fresh::boolean returning id
    ), suya as (
@@ -62,6 +63,7 @@ const RECORD_LEASES = statement<
   { trabajo: string }
 >(
   'bombas.anotar',
+  'central',
   `with b as materialized (select id from webhook_bomba where id = :bomba::uuid for key share)
    insert into webhook_arriendo (trabajo, intento, bomba)
    select a.trabajo, a.intento, b.id from b, unnest(:trabajos::uuid[], :intentos::int[]) as a(trabajo, intento)
@@ -91,6 +93,7 @@ const CHECK_INTERVAL_S = 4
 /** Takes the turn to check, if enough time has passed, and deletes dead processes. */
 const BURY_DEAD = statement<object, { due: boolean }>(
   'bombas.enterrar',
+  'central',
   `with t as (
      insert into webhook_bomba as b (id, latido_en) values ('${CHECK_ROW_ID}', now())
      on conflict (id) do update set latido_en = now() where b.latido_en < now() - interval '${CHECK_INTERVAL_S} seconds'
@@ -112,6 +115,7 @@ const LIVE_PUMPS = 'array(select id from webhook_bomba)'
  */
 const FIND_ORPHANS = statement<object, LeaseRecord>(
   'bombas.huerfanas',
+  'central',
   `with s as (
      delete from webhook_arriendo where bomba <> all (${LIVE_PUMPS})
    )

@@ -27,6 +27,7 @@ export interface Receptor extends Omit<ReceptorRow, 'url'> {
 
 const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceptorRow>(
   'webhooks.receptores',
+  'part',
   `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versions, array_agg(s.cifrado order by s.version desc) as ciphertexts,
      array_agg(s.vence_en order by s.version desc) as expirations
@@ -35,7 +36,6 @@ const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceptorRow>(
    join webhook_secreto s on s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
      and (s.vence_en is null or s.vence_en > :ahora)
    where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en`,
-  { alcance: 'parte' },
 )
 
 /** Dependencies of {@link readReceivers}. */

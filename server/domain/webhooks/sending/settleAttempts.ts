@@ -38,6 +38,7 @@ export interface AttemptResult {
  */
 const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult, 'id'>>(
   'webhookEntregas.asentar',
+  'part',
   `with x as materialized (
      select * from json_to_recordset(:intentos::json) as x(
        n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int, turno int, intentos int, causa text,
@@ -65,7 +66,6 @@ const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<Attemp
      returning n.id
    )
    select id from i`,
-  { alcance: 'parte' },
 )
 
 type ChangedWebhook = WebhookRow & { estado_antes: WebhookRow['estado']; aviso_antes: WebhookRow['aviso'] }
@@ -78,6 +78,7 @@ type ChangedWebhook = WebhookRow & { estado_antes: WebhookRow['estado']; aviso_a
  */
 const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>(
   'webhooks.salud',
+  'part',
   `with x as (
      select * from json_to_recordset(:health::json) as x(
        comercio_id uuid, modo text, webhook text, url text, succeeded boolean, tested boolean, new_failures int, first timestamptz,
@@ -108,12 +109,12 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
      estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :ahora::timestamptz end
    from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
    returning ${WEBHOOK_COLUMNS}, d.estado as estado_antes, d.aviso as aviso_antes`,
-  { alcance: 'parte' },
 )
 
 /** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
 const NOTIFY_DISABLED = statement<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
+  'merchant',
   `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',
      :ahora::timestamptz, :datos::jsonb, :ahora from webhook w

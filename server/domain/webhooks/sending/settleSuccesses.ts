@@ -26,6 +26,7 @@ interface SuccessArrays {
  */
 const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
   'webhookEntregas.asentarExitos',
+  'part',
   `with w as materialized (
      select * from unnest(:comercios::uuid[], :modos::text[], :webhooks::text[]) with ordinality
        as w(comercio_id, modo, webhook, cual)
@@ -44,7 +45,6 @@ const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
    select n from x where not exists (select from u where u.n = x.n) and not exists (
      select from webhook_aviso e where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.exito ->> 'id' = x.id)`,
-  { alcance: 'parte' },
 )
 
 /** Settles successful first attempts. Returns the attempts that must be settled like any other attempt. */
