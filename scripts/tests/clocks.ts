@@ -1,8 +1,5 @@
 import { startOfDay } from '../../server/platform/time/day.ts'
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 
 /** Clock and environment of one run of all tests. */
 export interface MovedClock {
@@ -16,11 +13,11 @@ export interface MovedClock {
 function firstLocal(from: number, zone: string, matches: (day: string, time: string) => boolean): Date {
   const formatter = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
   // Looks for the day first: a minute's search would take years of steps.
-  for (let at = startOfDay(new Date(from), zone).getTime(); ; at += DAY) {
-    const [day = ''] = formatter.format(new Date(at + 12 * HOUR)).split(' ')
+  for (let at = startOfDay(new Date(from), zone).getTime(); ; at += DAY_MS) {
+    const [day = ''] = formatter.format(new Date(at + 12 * HOUR_MS)).split(' ')
     if (!matches(day, '')) continue
-    const midnight = startOfDay(new Date(at + 12 * HOUR), zone).getTime()
-    for (let minute = midnight; minute < midnight + DAY; minute += MINUTE) {
+    const midnight = startOfDay(new Date(at + 12 * HOUR_MS), zone).getTime()
+    for (let minute = midnight; minute < midnight + DAY_MS; minute += MINUTE_MS) {
       const [, time = ''] = formatter.format(new Date(minute)).split(' ')
       if (minute >= from && matches(day, time)) return new Date(minute)
     }
@@ -31,9 +28,9 @@ function firstLocal(from: number, zone: string, matches: (day: string, time: str
 const on =
   (days: number, zone: string, clock: string, isDay: (day: string) => boolean) =>
   (now: Date): Date =>
-    firstLocal(now.getTime() + days * DAY, zone, (day, time) => isDay(day) && (time === '' || time === clock))
+    firstLocal(now.getTime() + days * DAY_MS, zone, (day, time) => isDay(day) && (time === '' || time === clock))
 
-const nextDay = (day: string) => new Date(Date.parse(`${day}T00:00:00Z`) + DAY).toISOString().slice(0, 10)
+const nextDay = (day: string) => new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10)
 /** Second Sunday of March, when summer time begins in Los Angeles. */
 const startsSummerTime = (day: string) =>
   /-03-(0[89]|1[0-4])$/.test(day) && new Date(`${day}T00:00:00Z`).getUTCDay() === 0
@@ -71,6 +68,6 @@ export const CLOCKS: readonly MovedClock[] = [
 /** Clocks of the samples' test, which `.ci/run` calls. */
 export const CLOCKS_OF_SAMPLES: readonly MovedClock[] = [40, 400].map((days) => ({
   name: `samples and collection in ${days} days`,
-  start: (now) => new Date(now.getTime() + days * DAY),
+  start: (now) => new Date(now.getTime() + days * DAY_MS),
   env: {},
 }))

@@ -35,10 +35,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ubicacion.vencida': 'Venció el plazo para confirmar la ubicación',
 }
 
-const HORA = 3_600_000
+const HOUR_MS = 3_600_000
 /** Time within which the recipient can confirm the location, in milliseconds. */
-const UBICACION_DEADLINE_MS = 72 * HORA
-const DECISION_DEADLINE_MS = 5 * 24 * HORA
+const UBICACION_DEADLINE_MS = 72 * HOUR_MS
+const DECISION_DEADLINE_MS = 5 * 24 * HOUR_MS
 /**
  * Location that the recipient confirms if the test gives none. It replaces the centre of the declared municipality,
  * which this double does not know.
@@ -221,7 +221,7 @@ export class Guias {
   }
 }
 
-const dia = (fecha: Date) => new Date(fecha.getTime() - 6 * HORA).toISOString().slice(0, 10)
+const dia = (fecha: Date) => new Date(fecha.getTime() - 6 * HOUR_MS).toISOString().slice(0, 10)
 
 const CODE_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const createCode = () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import {
   createCorreoAddress,
@@ -37,7 +37,7 @@ describe('inviting a person who administers', () => {
       pide: ana.persona,
       decide: null,
     })
-    expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(72 * HORA)
+    expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(72 * HOUR_MS)
     expect(await findPendingCorreo(entorno, 'invitacion', correo)).toBeUndefined()
     expect(await findPendingCorreo(entorno, 'aprobacion', bea.correo)).toMatchObject({
       quien: 'Ana Pérez',
@@ -234,7 +234,7 @@ it('a decision needs a proof of presence, and an approval ends after 72 hours', 
     return status === 403 && cuerpo.codigo === 'presencia_requerida'
   })
   expect((await rechazar(bea, aprobacion)).cuerpo.codigo).toBe('presencia_requerida')
-  entorno.advance(72 * HORA)
+  entorno.advance(72 * HOUR_MS)
   const cata = await createTestPersona(entorno)
   for (const decidir of [aprobar, rechazar]) {
     const { status, cuerpo } = await decidir(cata, aprobacion)

@@ -3,7 +3,7 @@ import { purgeAprobaciones } from '../../server/domain/aprobaciones/prune.ts'
 import type { Deps } from '../../server/domain/deps.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { createTestPersona, findPendingCorreo, requestInvitacionAprobacion } from '../equipo/persona.ts'
 
@@ -42,14 +42,14 @@ describe('approvals', () => {
       ])
       return rows.map(({ contenido }) => contenido !== null)
     }
-    expect(await filas(71 * HORA)).toEqual([true])
+    expect(await filas(71 * HOUR_MS)).toEqual([true])
     expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toBeUndefined()
-    expect(await filas(73 * HORA)).toEqual([false])
+    expect(await filas(73 * HOUR_MS)).toEqual([false])
     expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toMatchObject({
       quien: null,
       que: expect.stringContaining(correo),
       razon: null,
     })
-    expect(await filas((33 * 24 + 1) * HORA)).toEqual([])
+    expect(await filas((33 * 24 + 1) * HOUR_MS)).toEqual([])
   })
 })

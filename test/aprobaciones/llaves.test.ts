@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { createTestPersona, findPendingCorreo, type TestPersona } from '../equipo/persona.ts'
 import { administrar } from '../llaves/manage.ts'
@@ -20,7 +20,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     const redes = ['127.0.0.0/8']
-    const vence_en = new Date(entorno.clock().getTime() + 96 * HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + 96 * HOUR_MS).toISOString()
     const pedida = await pedirLlave(ana, operador, { redes, vence_en })
     const { aprobacion, llave } = pedida.cuerpo
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
@@ -77,7 +77,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
   it('is not created for a revoked operator, after its end, or by who lacks a scope', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
-    const vence_en = new Date(entorno.clock().getTime() + HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + HOUR_MS).toISOString()
     const pronto = (await pedirLlave(ana, operador, { vence_en })).cuerpo
     const otra = (await pedirLlave(ana, operador)).cuerpo
     const sinCaja = await createTestPersona(entorno, { alcances: ['administrar'] })
@@ -86,7 +86,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const revocado = await aprobar(bea, otra.aprobacion)
     expect([revocado.status, revocado.cuerpo.mensaje]).toEqual([409, expect.stringContaining('fue revocado')])
     const libre = (await pedirLlave(ana, await crearOperador(), { vence_en })).cuerpo
-    entorno.advance(HORA + 1_000)
+    entorno.advance(HOUR_MS + 1_000)
     const cata = await createTestPersona(entorno)
     for (const [cual, porQue] of [
       [pronto, 'fue revocado'],
@@ -95,7 +95,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
       const { status, cuerpo } = await aprobar(cata, cual.aprobacion)
       expect([status, cuerpo.mensaje]).toEqual([409, expect.stringContaining(porQue)])
     }
-    entorno.advance(-HORA - 1_000)
+    entorno.advance(-HOUR_MS - 1_000)
   })
 })
 

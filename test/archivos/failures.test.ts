@@ -11,6 +11,7 @@ import { sweepArchivos, sweepUnknownFiles } from '../../server/domain/archivos/s
 import { readConfig } from '../../server/platform/config/config.ts'
 import type { FileStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
+import { DAY_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { findNodeProcess, listo, useProcesses } from '../processes.ts'
@@ -26,12 +27,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(carpeta, { recursive: true, force: true }))
 
-const DIA = 86_400_000
 const diferencias: StoreDifferences[] = []
 const deps = (almacen: FileStore, dias = 0, log = createLog('silent')) => ({
   db: entorno.db,
   store: almacen,
-  clock: () => new Date(Date.now() + dias * DIA),
+  clock: () => new Date(Date.now() + dias * DAY_MS),
   log,
   metrics: { differences: (halladas: StoreDifferences) => void diferencias.push(halladas) },
 })

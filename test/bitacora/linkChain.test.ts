@@ -7,6 +7,7 @@ import { verifyChains } from '../../server/domain/bitacora/verificar.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { signJws } from '../../server/platform/signing/jws.ts'
+import { DAY_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { buildGuia, EN_POSTGRES, readTestSettings } from '../factories.ts'
 import { chainAll } from './chains.ts'
@@ -14,9 +15,8 @@ import { chainAll } from './chains.ts'
 // Its own job does nothing meanwhile: here links are made when they are asked for.
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-const DIA = 86_400_000
 let dias = 0
-const reloj = () => new Date(entorno.clock().getTime() + dias * DIA)
+const reloj = () => new Date(entorno.clock().getTime() + dias * DAY_MS)
 const encadenarYa = () =>
   linkChains({ db: entorno.db, clock: reloj, log: createLog('silent'), secretos, settings: readTestSettings() })
 const avanzar = () => chainAll(entorno.db, encadenarYa)

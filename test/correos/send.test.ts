@@ -4,8 +4,8 @@ import { inTransaction } from '../../server/data/db.ts'
 import { saveCorreo } from '../../server/domain/correos/correo.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { consoleEnvironment, runInProcess } from '../console.ts'
-import { HORA, MINUTE_MS } from '../durations.ts'
 import { MASTER_KEY, useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { findFreePort } from '../ports.ts'
@@ -25,7 +25,6 @@ const entorno = useEnvironment(undefined, async () => {
 })
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 const nuevoId = createIdGenerator(() => entorno.clock())
-const DIA = 24 * HORA
 let cuantos = 0
 const nuevaDireccion = () => `persona${++cuantos}@ejemplo.com`
 
@@ -110,7 +109,7 @@ describe('a mail', () => {
     const fila = await esperar(para, 'rebotado')
     servidor.recipientRefusalStatus = 0
     expect(fila).toMatchObject({ codigo: 'smtp_550', intentos: 1, contenido: null })
-    entorno.advance(DIA)
+    entorno.advance(DAY_MS)
     await entorno.waitForQuiet()
     expect(correosA(para)).toEqual([])
     expect(await metrica('guias_correos_total{resultado="rebotado"}')).toEqual([expect.stringMatching(/ 1$/)])
@@ -148,7 +147,7 @@ describe('a mail', () => {
     }
     expect(esperas).toEqual([5_000, 30_000, 120_000])
     servidor.mailRefusalStatus = 0
-    entorno.advance(HORA)
+    entorno.advance(HOUR_MS)
     await esperar(para, 'enviado')
   })
 
@@ -158,7 +157,7 @@ describe('a mail', () => {
     await escribir(para, 10)
     await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
     servidor.mailRefusalStatus = 0
-    entorno.advance(HORA)
+    entorno.advance(HOUR_MS)
     expect(await esperar(para, 'caducado')).toMatchObject({ contenido: null })
     expect(correosA(para)).toEqual([])
   })
@@ -183,7 +182,7 @@ describe('a mail', () => {
   it('is deleted after 30 days', async () => {
     await escribir(nuevaDireccion())
     await entorno.waitForQuiet()
-    entorno.advance(31 * DIA)
+    entorno.advance(31 * DAY_MS)
     await entorno.reset()
     await hasta(async () => (await entorno.db.pool.query('select from correo')).rowCount === 0)
   })

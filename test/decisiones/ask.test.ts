@@ -3,10 +3,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
 import { createWhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
-import { HORA } from '../durations.ts'
+import { DAY_MS, HOUR_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
 import { buildEstadoReport, buildGuia, hasta } from '../factories.ts'
-import { buildMensajeDeps, createTelefono, DIA, useChannel } from '../mensajeria/channel.ts'
+import { buildMensajeDeps, createTelefono, useChannel } from '../mensajeria/channel.ts'
 import { useQuestions } from './questions.ts'
 
 const canal = useChannel()
@@ -91,7 +91,7 @@ describe('the message about an open decision', () => {
     await waitForQuiet()
     expect(pedidos({ telefono })).toHaveLength(5)
     for (let hora = 0; hora < 6; hora++) {
-      canal.advance(HORA)
+      canal.advance(HOUR_MS)
       await waitForQuiet()
     }
     expect(pedidos({ telefono })).toHaveLength(7)
@@ -110,7 +110,7 @@ describe('the message about an open decision', () => {
     await canal.query(`update mensaje set vence_en = $2 where guia = $1`, [vencida!.guia, environment.clock()])
     canal.proveedor.porTelefono.delete(telefono)
     const antes = pedidos({ telefono }).length
-    canal.advance(DIA)
+    canal.advance(DAY_MS)
     await waitForQuiet()
     for (const { guia } of [tomada!, superada!, corregida!, vencida!])
       expect((await mensajes(guia)).map(({ estado }) => estado)).toEqual(['descartado'])
@@ -131,7 +131,7 @@ describe('the message about an open decision', () => {
     // Words are no decision, and the service asks for nothing in answer to them.
     await canal.reply('text', { body: 'el viernes' }, { telefono, inReplyTo: proveedor_id! })
     expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'pendiente' })
-    canal.advance(4 * DIA)
+    canal.advance(4 * DAY_MS)
     await waitForQuiet()
     const leida = await comercio.api.guias.obtener(guia, { limite: 100 })
     expect([leida.ubicacion.estado, leida.ubicacion.solicitud!.numero]).toEqual(['vencida', 1])

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { createGuiaOnRoute } from '../archivos/images.ts'
-import { HORA } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { createMobile } from '../repartidores/phone.ts'
 import { useIntentos } from './move.ts'
@@ -11,7 +11,7 @@ const entorno = useEnvironment()
 const { createGuia: nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.freezeClock())
-const hoy = () => new Date(entorno.clock().getTime() - 6 * HORA).toISOString().slice(0, 10)
+const hoy = () => new Date(entorno.clock().getTime() - 6 * HOUR_MS).toISOString().slice(0, 10)
 const pidio = (fecha: string, mas: object = {}) => ({
   estado: 'intento_fallido',
   motivo: 'reprogramado',

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { registerEntrega } from '../archivos/images.ts'
-import { HORA } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildEstadoReport } from '../factories.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
@@ -46,7 +46,7 @@ describe('a failed attempt', () => {
     const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
     const ocurrido_en = entorno.clock().toISOString()
     const dia = hoy()
-    entorno.advance(24 * HORA)
+    entorno.advance(24 * HOUR_MS)
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en })
     expect((await leer()).decision!.fecha_desde).toBe(addDays(dia, 1))
   })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays, dayIn, dayInWords, shortDay } from '../../server/platform/time/day.ts'
+import { DAY_MS } from '../../server/platform/time/units.ts'
 import { registerEntrega } from '../archivos/images.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuiaWithoutDestino } from '../factories.ts'
@@ -23,7 +24,6 @@ const {
 const { createGuia: nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.freezeClock())
-const DIA = 24 * 3_600_000
 const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 /** The last events of a guide, without `guia.`. */
 const ultimos = async ({ leer }: Pick<Awaited<ReturnType<typeof preguntada>>, 'leer'>, cuantos: number) =>
@@ -325,7 +325,7 @@ describe('a link', () => {
   it('ends with the deadline under every policy', async () => {
     const espera = await preguntada(await tienda({ al_vencer: 'esperar' }))
     const vuelve = await preguntada()
-    entorno.advance(5 * DIA)
+    entorno.advance(5 * DAY_MS)
     for (const { enlace } of [espera, vuelve])
       expect([410, 409]).toContain((await enviar(enlace, OTHER_DAY_CHOICE)).status)
     await entorno.waitForQuiet()

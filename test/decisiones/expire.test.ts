@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { decideExpired } from '../../server/domain/decisiones/expire.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { DAY_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { useIntentos } from './move.ts'
 
 const entorno = useEnvironment()
 const { conIntento } = useIntentos(entorno)
-const DIA = 24 * 3_600_000
 const politica = async (intentos: object) => {
   const comercio = await entorno.nuevoComercio()
   const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
@@ -20,7 +20,7 @@ const politica = async (intentos: object) => {
 describe('the policy of a merchant', () => {
   it('returns a parcel about which nobody decided, once, and not before the deadline', async () => {
     const { leer, tipos } = await conIntento()
-    entorno.advance(5 * DIA - 60_000)
+    entorno.advance(5 * DAY_MS - 60_000)
     await entorno.waitForQuiet()
     expect((await leer()).estado).toBe('intento_fallido')
     entorno.advance(60_000)
@@ -35,14 +35,14 @@ describe('the policy of a merchant', () => {
       'sin_decision',
       'guia.en_devolucion',
     ])
-    entorno.advance(30 * DIA)
+    entorno.advance(30 * DAY_MS)
     await entorno.waitForQuiet()
     expect((await tipos()).filter((tipo) => tipo === 'decision_tomada')).toHaveLength(1)
   })
 
   it('returns it after an outage that hid the deadline', async () => {
     const { comercio, guia } = await conIntento()
-    entorno.advance(40 * DIA)
+    entorno.advance(40 * DAY_MS)
     await entorno.reset()
     await entorno.waitForQuiet()
     const { cuerpo } = await entorno.request('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
@@ -62,7 +62,7 @@ describe('the policy of a merchant', () => {
     const tomada = await conIntento()
     await tomada.api.guias.reintentar(tomada.guia)
     const espera = await conIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
-    entorno.advance(90 * DIA)
+    entorno.advance(90 * DAY_MS)
     await entorno.waitForQuiet()
     expect(await tomada.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'tomada' } })
     expect(await espera.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
@@ -86,8 +86,8 @@ describe('the policy of a merchant', () => {
     const { leer } = await conIntento(comercio)
     await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { politica_de_intentos: { al_vencer: 'esperar' } })
     const { decision } = await leer()
-    expect(Date.parse(decision!.fecha_desde!) - Date.parse(decision!.vence_en!)).toBeGreaterThan(-DIA * 2)
-    entorno.advance(2 * DIA)
+    expect(Date.parse(decision!.fecha_desde!) - Date.parse(decision!.vence_en!)).toBeGreaterThan(-DAY_MS * 2)
+    entorno.advance(2 * DAY_MS)
     await entorno.waitForQuiet()
     expect((await leer()).estado).toBe('en_devolucion')
   })
@@ -95,7 +95,7 @@ describe('the policy of a merchant', () => {
   it('keeps its decision about a lost parcel until the parcel is found', async () => {
     const { leer, scan: escanear } = await conIntento()
     await escanear('extraviado')
-    entorno.advance(6 * DIA)
+    entorno.advance(6 * DAY_MS)
     await entorno.waitForQuiet()
     expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } })
     await escanear('en_bodega')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   addApp,
@@ -167,7 +167,7 @@ describe('an invitation', () => {
     const correo = createCorreoAddress()
     await invitar({ correo })
     const token = await tokenDe(correo)
-    entorno.advance(24 * HORA)
+    entorno.advance(24 * HOUR_MS)
     const respuestas = [
       await aceptar(token),
       await aceptar('A'.repeat(43)),

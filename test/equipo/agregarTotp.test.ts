@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../durations.ts'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { hasta } from '../factories.ts'
 import { addPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isoCBOR } from '@simplewebauthn/server/helpers'
 import { beforeEach } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type TestEnvironment, useEnvironment } from '../environment.ts'
 import { requestFromPage, type TestPersona, toCookieHeader } from './persona.ts'
 
@@ -158,7 +158,7 @@ export function usePasskeys() {
   const limits = { ahora: 0 }
   const environment = useEnvironment({ limitsClock: () => limits.ahora })
   beforeEach(() => {
-    limits.ahora += HORA
+    limits.ahora += HOUR_MS
   })
   const agregar = (cookie: string, cuerpo: unknown) =>
     requestFromPage(environment, cookie, ['POST', PASSKEYS_PATH, cuerpo])

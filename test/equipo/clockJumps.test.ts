@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { purgeSignIns } from '../../server/domain/equipo/sesion.ts'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { hasta } from '../factories.ts'
 import {
   addPasskey,
@@ -26,7 +26,6 @@ import {
 
 const { environment: entorno } = usePasskeys()
 const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
-const DIA = 24 * HORA
 
 let desfase = 0
 /** Steps the service's clock; each test ends at the time at which it began. */
@@ -43,13 +42,13 @@ const verSesion = async ({ request: pedir }: TestPersona) => (await pedir('GET',
 describe('a code, when the clock is stepped', () => {
   it('stays expired once it was, however far the clock goes back', async () => {
     const ana = await createTestPersona(entorno)
-    for (const atras of [HORA, DIA]) {
+    for (const atras of [HOUR_MS, DAY_MS]) {
       const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
       saltar(10 * MINUTE_MS + 1)
       expect(toStatusAndCode(await signInWithCode(entorno, entrada, codigo))).toEqual([401, 'codigo_incorrecto'])
       saltar(-atras)
       expect(toStatusAndCode(await signInWithCode(entorno, entrada, codigo))).toEqual([401, 'codigo_incorrecto'])
-      saltar(atras + HORA)
+      saltar(atras + HOUR_MS)
     }
   })
 
@@ -62,7 +61,7 @@ describe('a code, when the clock is stepped', () => {
     for (let i = 0; i < 4; i++) await requestCode(entorno, ana.correo)
     const lejos = await requestCode(entorno, ana.correo)
     await entorno.db.pool.query(`delete from correo where tipo = 'codigo'`)
-    saltar(-DIA)
+    saltar(-DAY_MS)
     const otro = await requestCode(entorno, ana.correo)
     expect([lejos.codigo, otro.codigo]).toEqual([expect.any(String), expect.any(String)])
     expect((await signInWithCode(entorno, otro.signInCookie, otro.codigo)).status).toBe(201)
@@ -74,7 +73,7 @@ describe('a proof of presence, when the clock is stepped', () => {
     const ana = await createComercioPersona(entorno)
     saltar(-MINUTE_MS)
     expect(await registrar(ana)).toBe(200)
-    saltar(-HORA)
+    saltar(-HOUR_MS)
     expect(await registrar(ana)).toBe(403)
     const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const cookie = `${ana.cookie}; ${entrada}`
@@ -83,7 +82,7 @@ describe('a proof of presence, when the clock is stepped', () => {
     await hasta(async () => (await registrar(ana)) === 200)
     saltar(5 * MINUTE_MS + 1_000)
     expect(await registrar(ana)).toBe(403)
-    saltar(-HORA)
+    saltar(-HOUR_MS)
     expect(await registrar(ana)).toBe(403)
   })
 })
@@ -94,7 +93,7 @@ describe('half a sign-in, when the clock is stepped', () => {
     const { codigo, signInCookie: entrada } = await requestCode(entorno, ana.correo)
     const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras)
     const terminar = async () => toStatusAndCode(await endSignIn(entorno, aMedias, ana.app!.codigo()))
-    for (const salto of [10 * MINUTE_MS + 1, -HORA]) {
+    for (const salto of [10 * MINUTE_MS + 1, -HOUR_MS]) {
       saltar(salto)
       expect(await terminar()).toEqual([401, 'segundo_factor_incorrecto'])
       saltar(-desfase)
@@ -109,14 +108,14 @@ describe('half a sign-in, when the clock is stepped', () => {
 describe('a session, when the clock is stepped', () => {
   it('stays valid when the clock goes back, and ended when it was ended or cleaned up', async () => {
     const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
-    saltar(-DIA)
+    saltar(-DAY_MS)
     expect(await verSesion(ana)).toBe(200)
     expect((await bea.request('DELETE', '/operaciones/v1/sesion')).status).toBe(204)
     await hasta(async () => (await verSesion(bea)) === 401)
-    saltar(DIA + 12 * HORA + MINUTE_MS)
+    saltar(DAY_MS + 12 * HOUR_MS + MINUTE_MS)
     expect(await verSesion(ana)).toBe(401)
     await limpiar()
-    saltar(-DIA)
+    saltar(-DAY_MS)
     await hasta(async () => (await verSesion(ana)) === 401)
     expect(await verSesion(bea)).toBe(401)
   })
@@ -126,18 +125,18 @@ describe('an invitation, when the clock is stepped', () => {
   it('is accepted after the clock went back, once, and not after it expired and was cleaned up', async () => {
     const [correo, tarde] = [createCorreoAddress(), createCorreoAddress()]
     await invitar({ correo })
-    saltar(-HORA)
+    saltar(-HOUR_MS)
     const token = await tokenDe(correo)
     expect((await aceptar(token)).status).toBe(201)
-    saltar(2 * HORA)
+    saltar(2 * HOUR_MS)
     expect((await aceptar(token)).status).toBe(403)
-    saltar(-HORA)
+    saltar(-HOUR_MS)
     await invitar({ correo: tarde })
     const otro = await tokenDe(tarde)
-    saltar(DIA + 1)
+    saltar(DAY_MS + 1)
     expect((await aceptar(otro)).status).toBe(403)
     await limpiar()
-    saltar(-HORA)
+    saltar(-HOUR_MS)
     expect((await aceptar(otro)).status).toBe(403)
   })
 })
@@ -154,7 +153,7 @@ describe('a challenge, when the clock is stepped', () => {
       return [antes, toStatusAndCode(await signInWithPasskey(entorno, firmada))]
     }
     expect(await entrar(5 * MINUTE_MS + 1)).toEqual([WRONG_PASSKEY, WRONG_PASSKEY])
-    expect(await entrar(-HORA)).toEqual([WRONG_PASSKEY, WRONG_PASSKEY])
+    expect(await entrar(-HOUR_MS)).toEqual([WRONG_PASSKEY, WRONG_PASSKEY])
     expect((await entrar(-30_000))[0]![0]).toBe(201)
   })
 })

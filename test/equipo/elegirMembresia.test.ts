@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
@@ -14,16 +14,16 @@ describe('another membership', () => {
     const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
     const empresa = await createTestPersona(entorno, { correo: ana.correo })
     const corta = await empresa.request('PATCH', RUTA, { membresia: empresa.membresia })
-    expect(Date.parse(corta.cuerpo.vence_en) - Date.parse(corta.cuerpo.creado_en)).toBe(12 * HORA)
+    expect(Date.parse(corta.cuerpo.vence_en) - Date.parse(corta.cuerpo.creado_en)).toBe(12 * HOUR_MS)
     const larga = await empresa.request('PATCH', RUTA, { membresia: ana.membresia })
-    expect(Date.parse(larga.cuerpo.vence_en) - Date.parse(larga.cuerpo.creado_en)).toBe(30 * 24 * HORA)
+    expect(Date.parse(larga.cuerpo.vence_en) - Date.parse(larga.cuerpo.creado_en)).toBe(30 * 24 * HOUR_MS)
     await hasta(async () => (await empresa.request('GET', RUTA)).cuerpo.vence_en === larga.cuerpo.vence_en)
-    entorno.advance(12 * HORA)
+    entorno.advance(12 * HOUR_MS)
     const tarde = await empresa.request('PATCH', RUTA, { membresia: empresa.membresia })
     expect([tarde.status, tarde.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
-    entorno.advance(29 * 24 * HORA)
+    entorno.advance(29 * 24 * HOUR_MS)
     expect((await empresa.request('GET', RUTA)).status).toBe(200)
-    entorno.advance(13 * HORA)
+    entorno.advance(13 * HOUR_MS)
     expect((await empresa.request('GET', RUTA)).status).toBe(401)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tokenHash } from '../../server/platform/codes/token.ts'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import {
@@ -17,7 +17,7 @@ const limites = { ahora: 0 }
 const entorno = useEnvironment({ limitsClock: () => limites.ahora })
 /** The limits of networks are full again. */
 const descansar = () => {
-  limites.ahora += HORA
+  limites.ahora += HOUR_MS
 }
 const RUTA = '/operaciones/v1/sesion'
 const otroCodigo = (codigo: string) => String((Number(codigo) + 1) % 1_000_000).padStart(6, '0')
@@ -167,7 +167,7 @@ it('every sign-in has a session of its own, and the twenty-first ends the oldest
   const cookies = new Set([suya.cookie])
   for (let i = 0; i < 20; i++) {
     descansar()
-    entorno.advance(2 * HORA + 24 * MINUTE_MS)
+    entorno.advance(2 * HOUR_MS + 24 * MINUTE_MS)
     const { codigo, signInCookie: entrada } = await requestCode(entorno, suya.correo)
     // A cookie that another site or person put there is not kept.
     const abierta = await signInWithCode(entorno, `${entrada}; guias_sesion=${'A'.repeat(43)}`, codigo)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { addPasskey, signChallenge, signInWithPasskey, toStatusAndCode, usePasskeys } from './authenticator.ts'
 import {
   createTestPersona,
@@ -86,7 +86,7 @@ describe('a person with an app, after the code by mail', () => {
     const prueba = await ana.request('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })
     expect(prueba.status).toBe(429)
     expect((await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))).status).toBe(201)
-    entorno.advance(24 * HORA)
+    entorno.advance(24 * HOUR_MS)
     expect((await endSignIn(entorno, (await aMedias(ana)).cookie, ana.app!.codigo())).status).toBe(201)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { toStatusAndCode } from './authenticator.ts'
@@ -58,7 +58,7 @@ describe('a second factor that is wrong', () => {
     const fallarPresencia = () => ana.request('POST', `${SESION}/presencia`, { codigo: '000000' })
     await fallarPresencia()
     await fallarPresencia()
-    entorno.advance(HORA)
+    entorno.advance(HOUR_MS)
     await fallarPresencia()
     entorno.advance(-30 * MINUTE_MS)
     await fallarPresencia()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import {
@@ -35,7 +35,7 @@ describe('a session that nobody uses', () => {
     ['of a cashier', 15 * MINUTE_MS, () => createTestPersona(entorno, { alcances: ['ver', 'caja'] })],
     [
       'of a shop',
-      7 * 24 * HORA,
+      7 * 24 * HOUR_MS,
       async () =>
         createTestPersona(entorno, { comercio: (await entorno.nuevoComercio()).comercio, alcances: ['despacho'] }),
     ],
@@ -63,7 +63,7 @@ describe('a session that nobody uses', () => {
       `update sesion_persona set inactiva_en = vence_en + interval '1 day' where sesion = $1`,
       [ana.sesion],
     )
-    entorno.advance(12 * HORA)
+    entorno.advance(12 * HOUR_MS)
     await expect.poll(() => estado(ana)).toBe(401)
   })
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { captureScreen, hasBrowser, openContext } from '../browser.ts'
-import { MINUTE_MS } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { checkLargeText, checkPage, evaluateIn } from '../pages/inspect.ts'
 import { createCorreoAddress, findPendingCorreo } from './persona.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import {
   addApp,
@@ -18,7 +18,7 @@ describe('an invitation', () => {
     const correo = createCorreoAddress()
     const { status, cuerpo } = await invitar({ correo: correo.toUpperCase() })
     expect([status, cuerpo]).toMatchObject([201, { correo, comercio: null, alcances: ['ver'] }])
-    expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(24 * HORA)
+    expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(24 * HOUR_MS)
     expect(JSON.stringify(cuerpo)).not.toMatch(/token|enlace/)
     const datos = await findPendingCorreo(entorno, 'invitacion', correo)
     expect(datos).toMatchObject({ nombre: 'Ana Pérez', lugar: null, horas: 24 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { createTestPersona } from './persona.ts'
@@ -22,7 +22,7 @@ it('shows who signed in, with what, and until when', async () => {
       presencia_en: cuerpo.creado_en,
     },
   ])
-  expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(12 * HORA)
+  expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(12 * HOUR_MS)
 })
 
 it('shows when the person last proved to be there', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { createComercioPersona, createCorreoAddress, createTestPersona, findPendingCorreo } from './persona.ts'
 import { createScriptlessBrowser } from './withoutScript.ts'
@@ -33,7 +33,7 @@ it('a success on the pages costs no attempt, and each mail with a code costs one
     alcances: ['ver'],
   })
   const invitacion = new URL((await findPendingCorreo(entorno, 'invitacion', nadie)).enlace).pathname
-  ahora += HORA
+  ahora += HOUR_MS
   for (const { correo, app } of [tienda, empresa]) {
     const { visit: ir } = createScriptlessBrowser(entorno)
     await ir('/entrar', { correo })
@@ -49,7 +49,7 @@ it('a success on the pages costs no attempt, and each mail with a code costs one
 })
 
 it('codes of the page of presence are mails, too', async () => {
-  ahora += HORA
+  ahora += HOUR_MS
   const { cookie } = await createComercioPersona(entorno)
   entorno.advance(5 * MINUTE_MS + 1)
   const { visit: ir } = createScriptlessBrowser(entorno, cookie)

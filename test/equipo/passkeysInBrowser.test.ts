@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { hasBrowser, openContext } from '../browser.ts'
-import { MINUTE_MS } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { checkLargeText, checkPage } from '../pages/inspect.ts'
 import { originOf, VIRTUAL_AUTHENTICATOR } from './authenticator.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { createCorreoAddress, createTestPersona, findPendingCorreo, requestFromPage } from './persona.ts'
@@ -8,7 +8,7 @@ const limites = { ahora: 0 }
 const entorno = useEnvironment({ limitsClock: () => limites.ahora })
 /** The limits of networks are full again. */
 const descansar = () => {
-  limites.ahora += HORA
+  limites.ahora += HOUR_MS
 }
 const RUTA = '/operaciones/v1/sesion'
 const pedirA = (correo: string) => requestFromPage(entorno, '', ['POST', `${RUTA}/codigo`, { correo }])
@@ -76,10 +76,10 @@ describe('codes for one person', () => {
     }
     await pedir(7)
     expect(await mandados()).toBe(5)
-    entorno.advance(HORA + 1)
+    entorno.advance(HOUR_MS + 1)
     await pedir(7)
     expect(await mandados()).toBe(8)
-    entorno.advance(24 * HORA)
+    entorno.advance(24 * HOUR_MS)
     await pedir(1)
     await hasta(async () => (await mandados()) === 9)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { returnPath } from '../../server/pages/signIn/session.ts'
-import { MINUTE_MS } from '../durations.ts'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { addPasskey } from './authenticator.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { useSesiones } from '../repartidores/sessions.ts'
 import { createTestPersona, requestCode } from './persona.ts'
@@ -49,7 +49,7 @@ describe('a session of the courier company', () => {
 
   it('lasts 12 hours', async () => {
     const ana = await createTestPersona(environment)
-    environment.advance(12 * HORA - MINUTE_MS)
+    environment.advance(12 * HOUR_MS - MINUTE_MS)
     expect((await ana.request('GET', RUTA)).status).toBe(200)
     environment.advance(MINUTE_MS + 1)
     const { status, cuerpo } = await ana.request('GET', RUTA)

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
-import { HORA } from '../durations.ts'
 import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../environment.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { listo, requestSeparately, useProcesses } from '../processes.ts'
@@ -174,7 +174,7 @@ describe('a creation with Idempotency-Key', () => {
   it('is kept for 24 hours, and then free for another guide', async () => {
     const clave = createIdempotencyKey()
     const { guia } = (await crear(clave)).cuerpo
-    entorno.advance(24 * HORA - 1)
+    entorno.advance(24 * HOUR_MS - 1)
     expect((await crear(clave)).cuerpo.guia).toBe(guia)
     entorno.advance(1)
     const otra = await crear(clave, { contenido: 'Otra cosa' })

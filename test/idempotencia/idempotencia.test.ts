@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { purgeKeys } from '../../server/domain/idempotencia/prune.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { createIdempotencyCases, createIdempotencyKey, type IdempotencyCase, url } from './operations.ts'
@@ -201,7 +201,7 @@ describe('a key', () => {
     const caso = await CASOS.rotarSecreto(comercio)
     const clave = createIdempotencyKey()
     const una = await primera(caso, clave)
-    entorno.advance(24 * HORA - 1)
+    entorno.advance(24 * HOUR_MS - 1)
     expect((await primera(caso, clave)).cuerpo.secreto).toBe(una.cuerpo.secreto)
     entorno.advance(1)
     const otra = await primera(caso, clave)
@@ -215,7 +215,7 @@ describe('a key', () => {
   it('goes with the hourly cleanup after 24 hours, in batches', async () => {
     const clave = createIdempotencyKey()
     const caso = await CASOS.probarWebhook(comercio)
-    entorno.advance(25 * HORA)
+    entorno.advance(25 * HOUR_MS)
     await purgeKeys(entorno)
     await primera(caso, clave)
     await filas(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checksum, newLlave } from '../../server/domain/identities/llave.ts'
 import { createAuthenticators } from '../../server/domain/llaves/authenticators.ts'
+import { SECOND_MS } from '../../server/platform/time/units.ts'
 import { shareEnvironment } from '../environment.ts'
 import { createMobile } from '../repartidores/phone.ts'
 import { noUsages } from './manage.ts'
@@ -24,8 +25,6 @@ function contando() {
 }
 
 describe('a credential that was looked up', () => {
-  const SEGUNDO = 1_000
-
   it('is remembered by the whole text: a second look is free, another text with the same id is another key', async () => {
     const cuenta = contando()
     const { llaveDeComercio, llaveDeOperacion } = createAuthenticators(
@@ -84,7 +83,7 @@ describe('a credential that was looked up', () => {
     const id = (await llaveDeComercio(llave))!.llave
     expect((await entorno.operar('POST', `/llaves/llave_${id}/revocar`)).status).toBe(200)
     expect(await llaveDeComercio(llave)).toBeDefined()
-    ahora += SEGUNDO - 1
+    ahora += SECOND_MS - 1
     expect(await llaveDeComercio(llave)).toBeUndefined()
   })
 
@@ -96,7 +95,7 @@ describe('a credential that was looked up', () => {
     expect(await sesionDeRepartidor(token)).toMatchObject({ repartidor })
     expect((await entorno.operar('POST', `/repartidores/${repartidor}/desactivar`)).status).toBe(200)
     expect(await sesionDeRepartidor(token)).toBeDefined()
-    ahora += SEGUNDO - 1
+    ahora += SECOND_MS - 1
     expect(await sesionDeRepartidor(token)).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ALCANCES_DE_OPERACION } from '../../server/generated/contract/vocabulary.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { administrar } from './manage.ts'
 
@@ -29,13 +29,13 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
   })
 
   it('creates one of some scopes, that ends', async () => {
-    const vence_en = new Date(entorno.clock().getTime() + HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + HOUR_MS).toISOString()
     const llave = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'], vence_en })
     expect(llave).toMatchObject({ alcances: ['ver'], vence_en })
     expect(await buscar(llave.llave)).toBe(200)
-    entorno.advance(HORA + 1_000)
+    entorno.advance(HOUR_MS + 1_000)
     expect(await buscar(llave.llave)).toBe(401)
-    entorno.advance(-HORA - 1_000)
+    entorno.advance(-HOUR_MS - 1_000)
   })
 
   it('creates no key of scopes that the caller’s key lacks, and names them', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newLlave, readLlave } from '../../server/domain/identities/llave.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { administrar } from './manage.ts'
@@ -52,13 +52,13 @@ describe('merchants and keys', () => {
 describe('the life of a key', () => {
   it('ends at its expiry', async () => {
     const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.createLlave(comercio, { vence_en: new Date(Date.now() + HORA) })
+    const llave = await entorno.createLlave(comercio, { vence_en: new Date(Date.now() + HOUR_MS) })
     expect(await listar(llave)).toBe(200)
-    entorno.advance(HORA + 1_000)
+    entorno.advance(HOUR_MS + 1_000)
     try {
       expect(await listar(llave)).toBe(401)
     } finally {
-      entorno.advance(-HORA - 1_000)
+      entorno.advance(-HOUR_MS - 1_000)
     }
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readLlave } from '../../server/domain/identities/llave.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { administrar } from './manage.ts'
@@ -34,7 +34,7 @@ describe('POST /operaciones/v1/llaves/{llave}/revocar', () => {
     const negada = await entorno.operar('POST', `/llaves/${ultima}/revocar`)
     expect([negada.status, negada.cuerpo.codigo]).toEqual([409, 'ultima_llave'])
     // Nor is one that ends, or that is good from somewhere alone; these may go.
-    const vence_en = new Date(Date.now() + HORA).toISOString()
+    const vence_en = new Date(Date.now() + HOUR_MS).toISOString()
     for (const menos of [{ vence_en }, { redes: ['127.0.0.0/8'] }]) {
       const { id } = await crearLlaveDeOperador(operador, { alcances: ['administrar'], ...menos })
       expect((await entorno.operar('POST', `/llaves/${ultima}/revocar`)).cuerpo.codigo).toBe('ultima_llave')

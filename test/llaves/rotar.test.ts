@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { administrar } from './manage.ts'
@@ -16,12 +16,12 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     })
     expect([status, nueva.modo, nueva.alcances, nueva.vence_en]).toEqual([201, 'live', ['guias:leer'], null])
     expect([await listar(vieja.llave), await listar(nueva.llave)]).toEqual([200, 200])
-    entorno.advance(2 * HORA + 1_000)
+    entorno.advance(2 * HOUR_MS + 1_000)
     try {
       await hasta(async () => (await listar(vieja.llave)) === 401)
       expect(await listar(nueva.llave)).toBe(200)
     } finally {
-      entorno.advance(-2 * HORA - 1_000)
+      entorno.advance(-2 * HOUR_MS - 1_000)
     }
   })
 
@@ -31,7 +31,7 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     await entorno.operar('POST', `/llaves/${llave.id}/rotar`)
     const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio}/llaves`)
     const vieja = cuerpo.datos.find((l: { id: string }) => l.id === llave.id)
-    expect(new Date(vieja.vence_en).getTime() - Date.now()).toBeGreaterThan(23 * HORA)
+    expect(new Date(vieja.vence_en).getTime() - Date.now()).toBeGreaterThan(23 * HOUR_MS)
     expect(await listar(llave.llave)).toBe(200)
     await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 0 })
     await hasta(async () => (await listar(llave.llave)) === 401)
@@ -40,7 +40,7 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
 
   it('does not prolong a key that ends before the overlap does', async () => {
     const { comercio } = await crearComercio()
-    const vence_en = new Date(entorno.clock().getTime() + HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + HOUR_MS).toISOString()
     const vieja = await crearLlave(comercio, { modo: 'test', vence_en })
     const { status } = await entorno.operar('POST', `/llaves/${vieja.id}/rotar`, { solapamiento_horas: 2 })
     const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio}/llaves`)
@@ -55,18 +55,18 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
 
   it('rotates an operator’s key: the same scopes and end, both for as long as they overlap', async () => {
     const operador = await crearOperador()
-    const vence_en = new Date(entorno.clock().getTime() + 100 * HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + 100 * HOUR_MS).toISOString()
     const vieja = await crearLlaveDeOperador(operador, { alcances: ['ver'], vence_en })
     const { status, cuerpo: nueva } = await entorno.operar('POST', `/llaves/${vieja.id}/rotar`, {
       solapamiento_horas: 2,
     })
     expect([status, nueva]).toEqual([201, expect.objectContaining({ operador, alcances: ['ver'], vence_en })])
     expect([await buscar(vieja.llave), await buscar(nueva.llave)]).toEqual([200, 200])
-    entorno.advance(2 * HORA + 1_000)
+    entorno.advance(2 * HOUR_MS + 1_000)
     try {
       expect([await buscar(vieja.llave), await buscar(nueva.llave)]).toEqual([401, 200])
     } finally {
-      entorno.advance(-2 * HORA - 1_000)
+      entorno.advance(-2 * HOUR_MS - 1_000)
     }
   })
 

@@ -3,13 +3,12 @@ import { findLlave, readLlave } from '../../server/domain/identities/llave.ts'
 import { createAuthenticators } from '../../server/domain/llaves/authenticators.ts'
 import { LlaveUses } from '../../server/domain/llaves/uses.ts'
 import { createLog } from '../../server/platform/log.ts'
+import { DAY_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { administrar } from './manage.ts'
 
-const MINUTO = 60_000
-const DIA = 86_400_000
 const entorno = useEnvironment()
 const { list: listar } = administrar(entorno)
 
@@ -34,10 +33,10 @@ describe('when a key was last used', () => {
     await listar(comercio.llave)
     const primero = await hasta(async () => (await mirar()).usado_en as string)
     expect(Date.parse(primero)).toBeLessThanOrEqual(entorno.clock().getTime())
-    entorno.advance(2 * MINUTO)
+    entorno.advance(2 * MINUTE_MS)
     // It is noted when the key is looked up again.
     await hasta(async () => (await listar(comercio.llave)) === 200 && (await mirar()).usado_en !== primero)
-    expect(Date.parse((await mirar()).usado_en) - Date.parse(primero)).toBeGreaterThanOrEqual(MINUTO)
+    expect(Date.parse((await mirar()).usado_en) - Date.parse(primero)).toBeGreaterThanOrEqual(MINUTE_MS)
   })
 
   it('costs requests no statement: of a hundred one looks the key up, and one is written later', async () => {
@@ -59,18 +58,18 @@ describe('when a key was last used', () => {
     const inicio = entorno.clock()
     const tras = (ms: number) => new Date(inicio.getTime() + ms)
     uno.record(vieja, inicio)
-    otro.record(vieja, tras(MINUTO - 1))
+    otro.record(vieja, tras(MINUTE_MS - 1))
     await uno.write()
     await otro.write()
     expect((await filaDe(llave)).usado_en).toEqual(inicio)
     const { doneCount: hechas, db } = contando()
     const tercero = new LlaveUses(db, log)
-    tercero.record(await filaDe(llave), tras(MINUTO - 1))
+    tercero.record(await filaDe(llave), tras(MINUTE_MS - 1))
     await tercero.write()
     expect(hechas).toEqual([])
-    tercero.record(await filaDe(llave), tras(MINUTO))
+    tercero.record(await filaDe(llave), tras(MINUTE_MS))
     await tercero.write()
-    expect((await filaDe(llave)).usado_en).toEqual(tras(MINUTO))
+    expect((await filaDe(llave)).usado_en).toEqual(tras(MINUTE_MS))
   })
 
   it('is not of a key that works no more', async () => {
@@ -88,7 +87,7 @@ describe('a key that ends within a week', () => {
   it('is told to its merchant, and once to the log, when it is used', async () => {
     const comercio = await entorno.nuevoComercio()
     const cuenta = async (dias: number) => {
-      const vence_en = new Date(entorno.clock().getTime() + dias * DIA)
+      const vence_en = new Date(entorno.clock().getTime() + dias * DAY_MS)
       const llave = await entorno.createLlave(comercio, { vence_en })
       const { cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
       const lineas = entorno.log.filter((l) => l.includes('key ends soon') && l.includes(readLlave(llave)!.id))

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
 import { hasta } from '../factories.ts'
-import { checkLog, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './channel.ts'
+import { checkLog, createTelefono, type SentUbicacionRequest, useChannel } from './channel.ts'
 import type { RequestOutcome } from './provider.ts'
 
 const canal = useChannel({ throughTunnel: true })
@@ -94,7 +94,7 @@ describe('a definite refusal', () => {
     const { cuerpo } = await environment.operar('GET', `/mensajes?guia=${esta.guia}`)
     expect(cuerpo.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: fila.motivo }])
     // It isn't tried again, unless somebody asks for it.
-    canal.advance(HORA)
+    canal.advance(HOUR_MS)
     await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(1)
     canal.proveedor.porTelefono.delete(esta.telefono)
@@ -155,7 +155,7 @@ describe('a fault of the account', () => {
     // The first hiccup after that isn't the last of its nine tries.
     for (const esta of esas) await esperando(esta, 13)
     for (const { telefono } of esas) canal.proveedor.porTelefono.delete(telefono)
-    canal.advance(HORA)
+    canal.advance(HOUR_MS)
     for (const esta of esas) {
       expect(await esperar(esta, 'enviado')).toMatchObject({ codigo: null, motivo: null })
       expect(listAcceptedMensajes(esta)).toHaveLength(1)
@@ -168,9 +168,9 @@ describe('a fault of the account', () => {
   it('fails a message only when a day has passed', async () => {
     const esta = await con(deMeta(401, 190))
     await esperando(esta, 1)
-    canal.advance(DIA - HORA)
+    canal.advance(DAY_MS - HOUR_MS)
     await esperando(esta, 2)
-    canal.advance(HORA)
+    canal.advance(HOUR_MS)
     const fila = await esperar(esta, 'fallido')
     expect([fila.codigo, fila.motivo]).toEqual(['190', expect.stringMatching(/genere un token/)])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])

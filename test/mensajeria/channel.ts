@@ -8,12 +8,10 @@ import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
-import { HORA } from '../durations.ts'
 import { type Comercio, MASTER_KEY, type TestEnvironment, useEnvironment } from '../environment.ts'
 import { buildGuiaWithoutDestino, hasta, readTestSettings } from '../factories.ts'
 import { aviso, estado, mensaje, openProvider, type StatusData, signAsMeta, type TestProvider } from './provider.ts'
 
-export const DIA = 24 * HORA
 export const WHATSAPP_PATH = '/proveedores/whatsapp'
 export const RECIPIENT_POSITION = { latitude: 14.6123457, longitude: -90.5198763 }
 /** The events of a guide whose place was asked for; of one whose recipient gave it. */

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
 import { createWhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
 import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../factories.ts'
-import { buildMensajeDeps, checkLog, createTelefono, DIA, useChannel } from './channel.ts'
+import { buildMensajeDeps, checkLog, createTelefono, useChannel } from './channel.ts'
 import type { RequestOutcome } from './provider.ts'
 
 const canal = useChannel()
@@ -42,7 +42,7 @@ describe('another link in the place of one whose time is over', () => {
   it('is one message, although the recipient asks twice while it waits', async () => {
     const primera = await pedida(comercio)
     const token = pedidos(primera)[0]!.json.template.components[1].parameters[0].text
-    canal.advance(73 * HORA)
+    canal.advance(73 * HOUR_MS)
     await hasta(async () => (await leer(comercio, primera)).ubicacion.estado === 'vencida')
     canal.proveedor.porTelefono.set(primera.telefono, error(503, 2))
     const pedirOtro = async () => {
@@ -103,7 +103,7 @@ describe('a live guide without coordinates', () => {
       proveedor_id: listAcceptedMensajes({ telefono })[0]!.wamid,
       codigo: null,
     })
-    expect(fila.vence_en!.getTime() - fila.enviado_en!.getTime()).toBe(72 * HORA)
+    expect(fila.vence_en!.getTime() - fila.enviado_en!.getTime()).toBe(72 * HOUR_MS)
     const { ubicacion } = await leer(tienda, creada)
     expect(ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1 })
     await waitForQuiet()
@@ -214,7 +214,16 @@ describe('a message that was surely not sent', () => {
 
   it('waits longer each time, up to its nine tries, and then tells that it failed', async () => {
     const esta = await conDesenlace(error(503, 2))
-    const esperas = [MINUTE_MS, MINUTE_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HORA, 4 * HORA, 12 * HORA]
+    const esperas = [
+      MINUTE_MS,
+      MINUTE_MS,
+      2 * MINUTE_MS,
+      10 * MINUTE_MS,
+      30 * MINUTE_MS,
+      HOUR_MS,
+      4 * HOUR_MS,
+      12 * HOUR_MS,
+    ]
     for (const [i, espera] of esperas.entries()) {
       const { proximo_en } = await esperarIntento(esta, i + 1)
       const falta = proximo_en.getTime() - canal.clock().getTime()
@@ -224,7 +233,7 @@ describe('a message that was surely not sent', () => {
     const fila = await esperar(esta, 'fallido')
     expect([fila.intentos, fila.codigo]).toEqual([9, '2'])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
-    canal.advance(DIA)
+    canal.advance(DAY_MS)
     await waitForQuiet()
     expect(pedidos(esta)).toHaveLength(9)
   })

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { DAY_MS, HOUR_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
 import { buildGuiaWithoutDestino, RECOGIDA } from '../factories.ts'
-import { createTelefono, DIA, useChannel } from './channel.ts'
+import { createTelefono, useChannel } from './channel.ts'
 
 const canal = useChannel()
 const { environment, listAcceptedMensajes, leer, waitForQuiet } = canal
@@ -60,14 +60,14 @@ describe('one telephone', () => {
 
     for (let hora = 1; hora <= 4; hora++) {
       const antes = recibidas()
-      canal.advance(HORA + HORA / 2)
+      canal.advance(HOUR_MS + HOUR_MS / 2)
       await waitForQuiet()
       expect(recibidas() - antes).toBeLessThanOrEqual(5)
     }
     expect(recibidas()).toBeGreaterThan(10)
     expect(recibidas()).toBeLessThanOrEqual(20)
     for (let dias = 0; recibidas() < 28 && dias < 8; dias++) {
-      canal.advance(DIA / 2)
+      canal.advance(DAY_MS / 2)
       await waitForQuiet()
     }
     expect(recibidas()).toBe(28)

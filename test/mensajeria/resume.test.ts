@@ -3,17 +3,17 @@ import { readPendingMensajes } from '../../server/domain/mensajeria/due.ts'
 import { resumeUnsent } from '../../server/domain/mensajeria/resume.ts'
 import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
 import { createWhatsappClient, type WhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
-import { HORA, MINUTE_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import type { Comercio } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../factories.ts'
 import { waitForLock } from '../quiescence.ts'
-import { buildMensajeDeps, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './channel.ts'
+import { buildMensajeDeps, createTelefono, type SentUbicacionRequest, useChannel } from './channel.ts'
 
 const canal = useChannel()
 const { environment, mensajes, listAcceptedMensajes, requests: pedidos, esperar, query: consultar } = canal
 const AVISO = { codigo: 'sin_mensajeria', campo: '/ubicacion', sugerencia: null }
 /** The hours for which a link is good, unless configured. */
-const PLAZO = 72 * HORA
+const PLAZO = 72 * HOUR_MS
 
 let comercio: Comercio
 let whatsapp: WhatsappClient
@@ -86,7 +86,7 @@ describe('without messaging a live guide without a place', () => {
     await canal.waitForQuiet()
     const suyos = (await Promise.all(pedidas.map(mensajes))).flat()
     for (const fila of suyos) expect(fila).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
-    for (const cuando of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DIA)]) {
+    for (const cuando of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DAY_MS)]) {
       const conReloj = { ...deps(), clock: () => cuando }
       for (const de of ['buzon', 'whatsapp'] as const) expect(await readPendingMensajes(de)(conReloj, 100)).toEqual([])
       // The range of its index that the feeder reads holds nothing of them, either.
@@ -129,7 +129,7 @@ describe('without messaging a live guide without a place', () => {
 describe('when WhatsApp is configured', () => {
   it('a held message is sent once, and the warning is gone', async () => {
     const pedida = await nueva()
-    canal.advance(30 * HORA)
+    canal.advance(30 * HOUR_MS)
     await conWhatsapp()
     const fila = await esperar(pedida, 'enviado')
     expect(fila).toMatchObject({ canal: 'whatsapp', numero: 1, intentos: 1 })
@@ -212,7 +212,7 @@ describe('when WhatsApp is configured', () => {
   it('a fault of the account, whose repair takes its time, costs no message that was held for a day', async () => {
     await sinWhatsapp()
     const pedida = await nueva()
-    canal.advance(2 * DIA)
+    canal.advance(2 * DAY_MS)
     const cuenta = { tipo: 'error', status: 401, error: { code: 190, details: 'x' } } as const
     canal.proveedor.porTelefono.set(pedida.telefono, cuenta)
     await conWhatsapp()

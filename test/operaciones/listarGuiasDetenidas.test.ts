@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { useGuias } from '../guias/move.ts'
@@ -23,7 +23,7 @@ describe('GET /operaciones/v1/detenidas', () => {
     await mover(fallida!, 'recolectado', 'en_ruta', 'intento_fallido')
     await mover(enRuta!, 'recolectado', 'en_ruta')
     expect(codigos(await listar())).toEqual([])
-    await entorno.advance(24 * HORA)
+    await entorno.advance(24 * HOUR_MS)
     const ayer = await listar()
     expect(codigos(ayer)).toEqual([enRuta])
     const { rows } = await entorno.db.pool.query('select estado_en from guia where guia = $1', [enRuta])
@@ -31,7 +31,7 @@ describe('GET /operaciones/v1/detenidas', () => {
       datos: [{ comercio: otro.comercio, estado: 'en_ruta', detenida_desde: rows[0].estado_en.toISOString() }],
       hay_mas: false,
     })
-    await entorno.advance(25 * HORA)
+    await entorno.advance(25 * HOUR_MS)
     expect(codigos(await listar())).toEqual([enBodega, enRuta])
     await entorno.operar('POST', `/guias/${fallida}/reintentar`, { razon: 'Llamó' })
     expect(codigos(await listar())).toEqual([enBodega, fallida, enRuta])

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { createDeliveredGuia, createGuiaOnRoute, registerEntrega } from '../archivos/images.ts'
 import { useIntentos } from '../decisiones/move.ts'
-import { HORA } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildEstadoReport, buildGuia, hasta } from '../factories.ts'
 
@@ -119,7 +119,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('asks anew about a return that was undone after the deadline, and returns nothing by itself', async () => {
     const { guia } = await conIntento()
     await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
-    entorno.advance(7 * 24 * HORA)
+    entorno.advance(7 * 24 * HOUR_MS)
     const { cuerpo } = await rectificar(guia)
     expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['intento_fallido', 'pendiente'])
     await entorno.waitForQuiet()

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
 import { createScriptlessBrowser } from '../equipo/withoutScript.ts'
@@ -94,7 +94,7 @@ describe('the first page', () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
     expect(await ver('/central')).not.toContain('No se mueven')
-    await entorno.advance(24 * HORA)
+    await entorno.advance(24 * HOUR_MS)
     const bea = await createTestPersona(entorno)
     const texto = await ver('/central', bea)
     expect(texto).toMatch(/No se mueven.*Así desde/s)

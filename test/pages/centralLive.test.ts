@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { hasBrowser, openContext } from '../browser.ts'
-import { HORA } from '../durations.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../factories.ts'
@@ -123,11 +123,11 @@ describe('GET /central/en-vivo', () => {
     await entorno.operar('PATCH', `/membresias/${bea.membresia}`, { alcances: ['caja'] })
     await hasta(async () => suyo.terminado)
     expect([otro.respuesta.status, otro.terminado]).toEqual([200, false])
-    entorno.advance(12 * HORA)
+    entorno.advance(12 * HOUR_MS)
     try {
       await hasta(async () => otro.terminado)
     } finally {
-      entorno.advance(-12 * HORA)
+      entorno.advance(-12 * HOUR_MS)
     }
   })
 

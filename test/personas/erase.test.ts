@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
 import { createLog } from '../../server/platform/log.ts'
+import { DAY_MS } from '../../server/platform/time/units.ts'
 import { createDeliveredGuia } from '../archivos/images.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, readTestSettings } from '../factories.ts'
 
 // Its own housekeeping does nothing meanwhile.
 const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
-const DIA = 86_400_000
 const olvidarEn = (dias: number) =>
   eraseOldPersonas({
     db: entorno.db,
-    clock: () => new Date(entorno.clock().getTime() + dias * DIA),
+    clock: () => new Date(entorno.clock().getTime() + dias * DAY_MS),
     log: createLog('silent'),
     settings: readTestSettings(),
   })

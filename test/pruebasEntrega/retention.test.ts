@@ -4,12 +4,12 @@ import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
 import { deletePruebas } from '../../server/domain/pruebasEntrega/erase.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
+import { DAY_MS } from '../../server/platform/time/units.ts'
 import { createDeliveredGuia, createGuiaOnRoute, uploadArchivo } from '../archivos/images.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildEstadoReport, readTestSettings } from '../factories.ts'
 
 const DIAS = 30
-const DIA = 86_400_000
 const env = { PROOF_RETENTION_DAYS: String(DIAS), LOCATION_RETENTION_DAYS: '3650' }
 const entorno = useEnvironment({}, () => env)
 let comercio: Comercio
@@ -93,7 +93,7 @@ describe('after the retention of proofs', () => {
     expect((await entorno.operar('POST', `/guias/${guia}/eventos`, tarde)).cuerpo.aplicado).toBe(false)
     await borrar()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
-    entorno.advance(DIAS * DIA + 1_000)
+    entorno.advance(DIAS * DAY_MS + 1_000)
     await borrar()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toEqual([])
   })
@@ -104,7 +104,7 @@ describe('after the retention of proofs', () => {
     const antes = await comercio.api.guias.obtener(guia)
     const pdf = await conPdf(guia)
 
-    entorno.advance(DIAS * DIA - 60_000)
+    entorno.advance(DIAS * DAY_MS - 60_000)
     await borrar()
     await barrer()
     const { fotos, firma, recibido_por } = await comercio.api.guias.pruebaEntrega(guia)
@@ -145,7 +145,7 @@ describe('after the retention of proofs', () => {
     )
     expect(pruebas.filter(({ texto }) => /Irrepetible|9999 88888/.test(texto))).toEqual([])
     // Once is enough.
-    entorno.advance(DIA)
+    entorno.advance(DAY_MS)
     await borrar()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       message: expect.stringContaining(dicho),
@@ -164,7 +164,7 @@ describe('after the retention of proofs', () => {
   it('a guide delivered without proof never had one', async () => {
     const guia = await createGuiaOnRoute(entorno, comercio)
     await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
-    entorno.advance((DIAS + 1) * DIA)
+    entorno.advance((DIAS + 1) * DAY_MS)
     await borrar()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       message: expect.stringContaining('se entregó sin prueba'),
@@ -173,7 +173,7 @@ describe('after the retention of proofs', () => {
 
   it('more than one round of them, and nobody else’s', async () => {
     const vieja = await createDeliveredGuia(entorno, comercio)
-    entorno.advance((DIAS + 1) * DIA)
+    entorno.advance((DIAS + 1) * DAY_MS)
     const nueva = await createDeliveredGuia(entorno, comercio)
     const { rows } = await entorno.db.pool.query(
       `with v as (select id from guia_indice where guia = $1),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY } from '../environment.ts'
 import { FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { cookieDe, createMobile, type Mobile, signInByMobile } from './phone.ts'
@@ -17,8 +17,8 @@ describe('signing in', () => {
       201,
       { repartidor, nombre: 'Carlos Méndez', vence_en: expect.stringMatching(/Z$/) },
     ])
-    expect(Date.parse(cuerpo.vence_en) - 12 * HORA).toBeGreaterThanOrEqual(antes)
-    expect(Date.parse(cuerpo.vence_en) - 12 * HORA).toBeLessThanOrEqual(Date.now())
+    expect(Date.parse(cuerpo.vence_en) - 12 * HOUR_MS).toBeGreaterThanOrEqual(antes)
+    expect(Date.parse(cuerpo.vence_en) - 12 * HOUR_MS).toBeLessThanOrEqual(Date.now())
     expect(cabeceras.getSetCookie()).toEqual([
       expect.stringMatching(
         /^guias_repartidor=[\w-]{43}; Max-Age=43200; Path=\/repartidor; HttpOnly; SameSite=Strict$/,

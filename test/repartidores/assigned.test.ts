@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { addDays } from '../../server/platform/time/day.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
-import { HORA } from '../durations.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { createMobile, type Mobile } from './phone.ts'
@@ -171,9 +171,9 @@ describe('COURIER_REACH=asignado', () => {
       (await asignadas(await createMobile(entorno, tercero))).map(({ guia }: { guia: string }) => guia)
     expect(await suyas()).toEqual([chinautla, ...[mixco, antigua].sort()])
     await comercio.api.guias.cancelar(antigua)
-    entorno.advance(7 * 24 * HORA)
+    entorno.advance(7 * 24 * HOUR_MS)
     expect(await suyas()).toEqual([chinautla, ...[mixco, manana].sort()])
-    entorno.advance(24 * HORA)
+    entorno.advance(24 * HOUR_MS)
     expect(await suyas()).toEqual([manana])
   })
 })

@@ -1,6 +1,6 @@
 import { beforeAll } from 'vitest'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createFoto } from '../archivos/images.ts'
-import { MINUTE_MS } from '../durations.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { createMobile, type Mobile } from './phone.ts'
 

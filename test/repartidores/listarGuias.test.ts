@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createFoto, createGuiaOnRoute } from '../archivos/images.ts'
-import { MINUTE_MS } from '../durations.ts'
 import { buildGuia } from '../factories.ts'
 import { clave, comercio, mobile, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { createGuiaOnRoute } from '../archivos/images.ts'
-import { HORA } from '../durations.ts'
 import { buildGuia } from '../factories.ts'
 import { clave, comercio, useDispatch } from './dispatch.ts'
 import { createMobile } from './phone.ts'
@@ -40,7 +40,7 @@ describe('GET /operaciones/v1/reparto', () => {
     const asignar = (guias: string[], fecha?: string) =>
       environment.operar('POST', '/asignaciones', { guias, repartidor: yo.repartidor, fecha })
     await asignar([una, tomada, cancelada])
-    await asignar([deDespues], new Date(environment.clock().getTime() + 72 * HORA).toISOString().slice(0, 10))
+    await asignar([deDespues], new Date(environment.clock().getTime() + 72 * HOUR_MS).toISOString().slice(0, 10))
     expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 3 })
     await yo.registrar(tomada, { estado: 'recolectado', idempotencia: clave() })
     await comercio.api.guias.cancelar(cancelada)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createFirma, createFoto, createGuiaOnRoute } from '../archivos/images.ts'
-import { MINUTE_MS } from '../durations.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { parsePdf } from '../pruebasEntrega/readPdf.ts'
 import { clave, comercio, mobile, useDispatch } from './dispatch.ts'

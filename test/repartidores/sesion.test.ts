@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { purgeRepartidorSesiones } from '../../server/domain/identities/repartidor.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { cookieDe, createMobile, signInByMobile } from './phone.ts'
 import { fetchSesion, useSesiones } from './sessions.ts'
@@ -43,11 +43,11 @@ describe('a session', () => {
   it('is over after twelve hours, and then swept', async () => {
     const movil = await createMobile(environment)
     const cuantas = async () => (await environment.db.pool.query('select from sesion_repartidor')).rowCount!
-    environment.advance(11 * HORA)
+    environment.advance(11 * HOUR_MS)
     expect((await fetchSesion(movil)).status).toBe(200)
     await purgeRepartidorSesiones(environment)
     expect(await cuantas()).toBeGreaterThan(0)
-    environment.advance(HORA)
+    environment.advance(HOUR_MS)
     expect((await fetchSesion(movil)).cuerpo.codigo).toBe('sesion_invalida')
     await purgeRepartidorSesiones(environment)
     expect(await cuantas()).toBe(0)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
 import { checkHistory, useUbicacionRequests } from './requests.ts'
@@ -171,7 +171,7 @@ describe('the merchant', () => {
     await scanEstados(guia, 'recolectado')
     const salir = () => entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
     expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
-    entorno.advance(73 * HORA)
+    entorno.advance(73 * HOUR_MS)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
     await comercio.api.guias.confirmarUbicacion(guia, PUNTO)

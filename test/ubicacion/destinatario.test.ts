@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { createMobile } from '../repartidores/phone.ts'
@@ -37,7 +37,7 @@ describe('the recipient says the place anew', () => {
     const ruta = await enlaceDe(guia)
     await enviar(ruta, AHI)
     // The link's own time doesn't end it.
-    entorno.advance(80 * HORA)
+    entorno.advance(80 * HOUR_MS)
     expect(await (await ver(ruta)).text()).toContain('href="?cambiar"')
     expect(await (await ver(`${ruta}?cambiar`)).text()).toContain('Diga otra vez el lugar')
     expect((await enviar(ruta, ALLA)).status).toBe(303)
@@ -195,7 +195,7 @@ describe('a position that is no door', () => {
 describe('another link in the place of one whose time is over', () => {
   const vencida = async (comercio: Comercio) => {
     const guia = await nueva(comercio, { telefono: telefono() })
-    entorno.advance(73 * HORA)
+    entorno.advance(73 * HOUR_MS)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     return guia
   }
@@ -242,7 +242,7 @@ describe('another link in the place of one whose time is over', () => {
     for (let numero = 2; numero <= 4; numero++) {
       expect((await enviar(ruta, { accion: 'otro' })).status).toBe(200)
       await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
-      entorno.advance(73 * HORA)
+      entorno.advance(73 * HOUR_MS)
       await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     }
     const antes = await filas(guia)

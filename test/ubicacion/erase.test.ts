@@ -6,7 +6,7 @@ import { markSent } from '../../server/domain/mensajeria/markSent.ts'
 import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
 import { recordStatus } from '../../server/domain/mensajeria/settle.ts'
 import { eraseUbicaciones } from '../../server/domain/ubicacion/erase.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta, readTestSettings } from '../factories.ts'
 import { answerWith, useReceivers } from '../webhooks/receiver.ts'
@@ -92,7 +92,7 @@ describe('after the retention', () => {
       else await scanEstados(guia, ...EN_CAMINO)
     }
     // Ended a day later; and not at all.
-    adelantar(24 * HORA)
+    adelantar(24 * HOUR_MS)
     const posterior = await api.guias.crear(buildGuia({ lat: 14.6155554, lng: -90.6155554 }))
     await scanEstados(posterior.guia, ...EN_CAMINO)
     const abierta = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
@@ -106,7 +106,7 @@ describe('after the retention', () => {
     const entregas = (await api.webhooks.avisos(webhook.webhook, { limite: 100 })).datos
 
     // Not a moment too early.
-    adelantar((DIAS - 1) * 24 * HORA - 60_000)
+    adelantar((DIAS - 1) * 24 * HOUR_MS - 60_000)
     const guardado = () =>
       Promise.all(
         Object.values(guias).map(async (guia) => {
@@ -206,7 +206,7 @@ describe('after the retention', () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio, { telefono: '+50237770009' })
     await comercio.api.guias.cancelar(guia)
-    adelantar((DIAS + 1) * 24 * HORA)
+    adelantar((DIAS + 1) * 24 * HOUR_MS)
     await olvidar()
     const [suyo] = (await filas(guia)).mensaje as [MensajeKey]
     const deps = {
@@ -232,10 +232,10 @@ describe('after the retention', () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio)
     const ruta = await enlaceDe(guia)
-    adelantar(72 * HORA + 29 * 24 * HORA)
+    adelantar(72 * HOUR_MS + 29 * 24 * HOUR_MS)
     await olvidar()
     expect((await ver(ruta)).status).toBe(410)
-    adelantar(25 * HORA)
+    adelantar(25 * HOUR_MS)
     await olvidar()
     expect((await ver(ruta)).status).toBe(404)
     expect((await filas(guia)).mensaje).toMatchObject([{ telefono: '+50231481676' }])
@@ -247,7 +247,7 @@ describe('after the retention', () => {
       await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuiaWithoutDestino()) })
     await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
     await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_en = $1 where comercio_id = $2`, [
-      new Date(reloj().getTime() - (DIAS + 1) * 24 * HORA),
+      new Date(reloj().getTime() - (DIAS + 1) * 24 * HOUR_MS),
       comercio.id,
     ])
     const con = async () =>

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { expireRequests } from '../../server/domain/mensajeria/expire.ts'
 import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
 import { sendMensajes } from '../../server/domain/mensajeria/send.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
-import { HORA } from '../durations.ts'
 import { useEnvironment } from '../environment.ts'
 import {
   BRAND_STYLE_HASH,
@@ -73,7 +73,7 @@ describe('a guide without a place', () => {
     const { eventos, ...detalle } = await esperar(comercio, guia, ({ secuencia }) => secuencia === 2)
     const { enviado_en, vence_en, ...resto } = detalle.ubicacion.solicitud!
     expect({ ...resto, enviado_en: null, vence_en: null }).toEqual({ ...pedida, estado: 'enviado' })
-    expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HORA)
+    expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HOUR_MS)
     expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     expect(eventos.datos[1]).toMatchObject({ estado: 'aceptado', estado_anterior: 'aceptado', ocurrido_en: enviado_en })
     const lista = await comercio.api.guias.listar()
@@ -354,11 +354,11 @@ describe('a request’s end', () => {
     const guia = await nueva(comercio, MIXCO)
     const ruta = await enlaceDe(guia)
     const pedida = (await leer(comercio, guia)).ubicacion.solicitud!
-    entorno.advance(71 * HORA)
+    entorno.advance(71 * HOUR_MS)
     await entorno.waitForQuiet()
     expect((await ver(ruta)).status).toBe(200)
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
-    entorno.advance(HORA)
+    entorno.advance(HOUR_MS)
     const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     checkHistory(vencida)
     expect(vencida.ubicacion.solicitud).toEqual(pedida)
@@ -370,7 +370,7 @@ describe('a request’s end', () => {
       expect(respuesta.status).toBe(410)
       expect(await respuesta.text()).toContain('Este enlace ya venció')
     }
-    entorno.advance(72 * HORA)
+    entorno.advance(72 * HOUR_MS)
     await entorno.waitForQuiet()
     expect(await filas(guia)).toEqual(antes)
     await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
@@ -381,7 +381,7 @@ describe('a request’s end', () => {
     const comercio = await entorno.nuevoComercio()
     const [abierta, confirmada] = [await nueva(comercio), await nueva(comercio)]
     await comercio.api.guias.confirmarUbicacion(confirmada, { lat: 14.6333, lng: -90.6064 })
-    entorno.advance(73 * HORA)
+    entorno.advance(73 * HOUR_MS)
     await esperar(comercio, abierta, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect((await leer(comercio, confirmada)).ubicacion.estado).toBe('confirmada')
   })
@@ -391,7 +391,7 @@ describe('a request’s end', () => {
     const [cancelada, confirmada] = [await nueva(comercio), await nueva(comercio)]
     await comercio.api.guias.cancelar(cancelada)
     await enviar(await enlaceDe(confirmada), AHI)
-    entorno.advance(73 * HORA)
+    entorno.advance(73 * HOUR_MS)
     await hasta(async () => (await mensajes(comercio)).every(({ abierta }) => !abierta))
     for (const guia of [cancelada, confirmada]) expect((await leer(comercio, guia)).secuencia).toBe(3)
     checkHistory(await leer(comercio, cancelada))
@@ -438,7 +438,7 @@ describe('location events', () => {
     }
     const guia = await nueva(comercio, MIXCO)
     await anotar(guia)
-    entorno.advance(73 * HORA)
+    entorno.advance(73 * HOUR_MS)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     await anotar(guia)
     await comercio.api.guias.reenviarSolicitud(guia)

@@ -6,7 +6,7 @@ import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
 import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
 import { findGuia } from '../../server/domain/records/guiaLookup.ts'
 import { placeStep } from '../../server/domain/ubicacion/ubicacion.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 
 import { buildGuiaWithoutDestino, FULL_RUN_ONLY, RECOGIDA, readTestSettings } from '../factories.ts'
@@ -27,7 +27,7 @@ const deps = (reloj = () => new Date()) => ({
   notifyJobs: () => {},
   settings: readTestSettings(),
 })
-const dias = (n: number) => () => new Date(Date.now() + n * 24 * HORA)
+const dias = (n: number) => () => new Date(Date.now() + n * 24 * HOUR_MS)
 
 async function crear(comercio: Comercio, cuantas: number) {
   const { resultados } = await comercio.api.guias.crearLote({

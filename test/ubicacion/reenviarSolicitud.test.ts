@@ -1,6 +1,6 @@
 import type { Guia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { type TestProvider, useProviders } from '../mensajeria/provider.ts'
@@ -43,7 +43,7 @@ const telefono = () => `+5023${String(2_000_000 + ++serie)}`
 const enviada = ({ ubicacion }: Guia) => ubicacion.solicitud?.estado === 'enviado'
 const limite = { status: 409, codigo: 'limite_de_solicitudes' }
 const vencer = async (comercio: Comercio, guia: string) => {
-  entorno.advance(73 * HORA)
+  entorno.advance(73 * HOUR_MS)
   return esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
 }
 const codigoDe = (promesa: Promise<unknown>) =>
@@ -75,7 +75,7 @@ describe('a request is made again', () => {
     const pedida = await esperar(comercio, guia, ({ secuencia }) => secuencia === 4)
     expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, estado: 'enviado' } })
     const { enviado_en, vence_en } = pedida.ubicacion.solicitud!
-    expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HORA)
+    expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HOUR_MS)
     checkHistory(pedida)
     const nuevo = await enlaceDe(guia)
     expect(nuevo).not.toBe(viejo)
@@ -96,18 +96,18 @@ describe('a request is made again', () => {
   it('while it is open: both links work, and what counts is the newer one’s end', async () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio, { telefono: telefono() })
-    entorno.advance(40 * HORA)
+    entorno.advance(40 * HOUR_MS)
     await comercio.api.guias.reenviarSolicitud(guia)
     const pedida = await esperar(comercio, guia, (una) => una.secuencia === 3 && enviada(una))
     expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
     const [viejo, nuevo] = [await enlaceDe(guia, 1), await enlaceDe(guia, 2)]
     expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([200, 200])
     // The first one's time is over, the guide's isn't.
-    entorno.advance(40 * HORA)
+    entorno.advance(40 * HOUR_MS)
     await hasta(async () => (await mensajes(comercio))[0].abierta === false)
     expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([410, 200])
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
-    entorno.advance(33 * HORA)
+    entorno.advance(33 * HOUR_MS)
     const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect(vencida.secuencia).toBe(4)
     checkHistory(vencida)
@@ -121,7 +121,7 @@ describe('a request is made again', () => {
     expect((await enviar(await enlaceDe(guia, 1), AHI)).status).toBe(303)
     expect((await (await ver(await enlaceDe(guia, 2))).text()).includes('Gracias')).toBe(true)
     checkHistory(await leer(comercio, guia))
-    entorno.advance(73 * HORA)
+    entorno.advance(73 * HOUR_MS)
     await entorno.waitForQuiet()
     expect((await leer(comercio, guia)).secuencia).toBe(4)
   })
@@ -191,11 +191,11 @@ describe('nothing is asked', () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio, { telefono: telefono() })
     for (const numero of [2, 3, 4]) {
-      entorno.advance(25 * HORA)
+      entorno.advance(25 * HOUR_MS)
       expect((await comercio.api.guias.reenviarSolicitud(guia)).ubicacion.solicitud!.numero).toBe(numero)
       await esperar(comercio, guia, enviada)
     }
-    entorno.advance(240 * HORA)
+    entorno.advance(240 * HOUR_MS)
     const antes = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     await expect(comercio.api.guias.reenviarSolicitud(guia)).rejects.toMatchObject(limite)
     expect(await leer(comercio, guia)).toEqual(antes)
@@ -222,7 +222,7 @@ describe('nothing is asked', () => {
     // A new guide asks its once, all the same; and a day later there is room again.
     const d = await nueva(otro, { telefono: numero })
     await expect(otro.api.guias.reenviarSolicitud(d)).rejects.toMatchObject(limite)
-    entorno.advance(24 * HORA + 1_000)
+    entorno.advance(24 * HOUR_MS + 1_000)
     await otro.api.guias.reenviarSolicitud(d)
     const porLlave = async (comercio: Comercio) => (await mensajes(comercio)).length
     expect([await porLlave(uno), await porLlave(otro), await porLlave(vivo)]).toEqual([3, 4, 2])

@@ -5,8 +5,8 @@ import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readPendingLinks, resolveLinks } from '../../server/domain/ubicacion/resolveLinks.ts'
 import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { createCertificate, encodeDnsName } from '../certificate.ts'
-import { HORA } from '../durations.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { useReceivers } from '../webhooks/receiver.ts'
@@ -159,7 +159,7 @@ describe('a guide with a short link', () => {
     expect(await ronda()).toBe(1)
     const { eventos: _eventos, ...guia } = await leer(comercio, creada.guia)
     expect(guia).toEqual(creada)
-    adelantar(240 * HORA)
+    adelantar(240 * HOUR_MS)
     expect(await ronda()).toBe(0)
   })
 
@@ -182,7 +182,7 @@ describe('a guide with a short link', () => {
     expect(esperas).toEqual([60, 600, 3_600, 14_400, 43_200, 86_400])
     const { eventos: _eventos, ...guia } = await leer(comercio, creada.guia)
     expect(guia).toEqual(creada)
-    adelantar(240 * HORA)
+    adelantar(240 * HOUR_MS)
     expect(await ronda()).toBe(0)
   })
 
@@ -203,7 +203,7 @@ describe('a guide with a short link', () => {
     rutas.set(CORTO, PUNTO)
     await Promise.allSettled([ronda(), ronda(), ronda()])
     // On a busy machine some of the 60 exchanges run into their deadline, and are tried again later.
-    do adelantar(24 * HORA)
+    do adelantar(24 * HOUR_MS)
     while ((await ronda()) > 0)
     for (const { guia } of guias) {
       const leida = await leer(comercio, guia)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { bringAvisosForward } from '../../server/domain/webhooks/sending/advance.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
@@ -11,12 +11,12 @@ const ms = (texto: string | null) => Date.parse(texto!)
 it('a clock that stepped back leaves histories in order, and nothing waits for it to catch up', async () => {
   environment.freezeClock()
   const { api, webhook, receptor } = await nuevo(answerWith(500))
-  adelantar(HORA)
+  adelantar(HOUR_MS)
   const adelantada = (await api.guias.crear(buildGuia())).guia
   const clave = buildAvisoCode(webhook, adelantada)
   const fallida = await waitForIntentos(api, webhook, clave, 1)
   expect(ms(fallida.proximo_intento_en)).toBeGreaterThan(environment.clock().getTime() + 4_000)
-  adelantar(-HORA)
+  adelantar(-HOUR_MS)
 
   // What was put off by the clock ahead is due as soon as it would have been.
   receptor.responder = answerWith(204)
@@ -49,7 +49,7 @@ it('a delivery attempted while the correction waits for the database keeps its d
   const clave = buildAvisoCode(webhook, (await api.guias.crear(buildGuia())).guia)
   const { proximo_intento_en } = await waitForIntentos(api, webhook, clave, 1)
   // The first reading of the clock is from before the attempt.
-  const lecturas = [new Date(environment.clock().getTime() - HORA)]
+  const lecturas = [new Date(environment.clock().getTime() - HOUR_MS)]
   await bringAvisosForward({
     db: environment.db.asRole('guias_trabajos'),
     clock: () => lecturas.shift() ?? environment.clock(),

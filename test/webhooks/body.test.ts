@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { markSent } from '../../server/domain/mensajeria/markSent.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { buildAvisoCode, useWebhooks } from './webhooks.ts'
@@ -32,7 +32,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
     const { guia, external_ref, telefono, creado_en } = await api.guias.crear(buildGuiaWithoutDestino())
     if (estado === 'enviado') await tragar(guia)
     await api.guias.cancelar(guia)
-    const vence_en = new Date(environment.clock().getTime() + 72 * HORA).toISOString()
+    const vence_en = new Date(environment.clock().getTime() + 72 * HOUR_MS).toISOString()
 
     const { datos: eventos } = await api.guias.eventos(guia)
     expect(eventos).toHaveLength(estado === 'enviado' ? 3 : 2)

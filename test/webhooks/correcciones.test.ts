@@ -3,7 +3,7 @@ import { reencryptCorrections } from '../../server/domain/guias/reencrypt.ts'
 import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
 import { buildWebhookBody, loadContent, requireWebhookAviso } from '../../server/domain/webhooks/delivery.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { MASTER_KEY } from '../environment.ts'
 import { buildGuia, RECOGIDA } from '../factories.ts'
 import { correctColumns } from '../guias/corregir.ts'
@@ -59,7 +59,7 @@ describe('a body of an event before corrections', () => {
   it('keeps nothing of the person after the erasure', async () => {
     const { api, webhook, guia } = await corregida()
     await environment.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HORA)
+    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HOUR_MS)
     await eraseOldPersonas({ ...buildMensajeDeps(environment), clock: reloj })
     const { rows } = await environment.db.pool.query('select cambios from evento where guia = $1', [guia])
     expect(rows.map(({ cambios }) => cambios)).toEqual([null, null, null, null])

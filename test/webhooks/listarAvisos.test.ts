@@ -1,6 +1,6 @@
 import { type AvisoDeWebhook, ErrorParametro } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import {
@@ -60,7 +60,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
     expect(await de({ creado_desde: segunda.creado_en })).toEqual([cancelada, prueba])
     expect(await de({ creado_hasta: segunda.creado_en })).toEqual([deB, deA])
     expect(await de({ creado_desde: tercera.creado_en, creado_hasta: segunda.creado_en })).toEqual([deB])
-    const enGuatemala = `${new Date(new Date(tercera.creado_en).getTime() - 6 * HORA).toISOString().slice(0, -1)}-06:00`
+    const enGuatemala = `${new Date(new Date(tercera.creado_en).getTime() - 6 * HOUR_MS).toISOString().slice(0, -1)}-06:00`
     expect(await de({ creado_hasta: enGuatemala })).toEqual([deA])
   })
 

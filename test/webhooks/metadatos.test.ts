@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eraseOldPersonas } from '../../server/domain/personas/erase.ts'
 import { MEMBERS_SINCE } from '../../server/domain/records/bodyShape.ts'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia } from '../factories.ts'
 import { buildMensajeDeps } from '../mensajeria/channel.ts'
 import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
@@ -53,7 +53,7 @@ describe('metadata in the body of a webhook', () => {
   it('are gone after the erasure', async () => {
     const { guia, cuerpo } = await enviada()
     await environment.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HORA)
+    const reloj = () => new Date(environment.clock().getTime() + 366 * 24 * HOUR_MS)
     await eraseOldPersonas({ ...buildMensajeDeps(environment), clock: reloj })
     expect(JSON.parse(await cuerpo()).datos.guia.metadatos).toEqual({})
   })

@@ -1,6 +1,6 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../factories.ts'
 import { answerWith } from './receiver.ts'
 import { buildAvisoCode, terminada, useWebhooks, waitForRecovery, waitUntilVisible } from './webhooks.ts'
@@ -10,7 +10,7 @@ const { environment, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks(
 describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
   it('is cancelled when the endpoint is disabled meanwhile', EN_POSTGRES, async () => {
     const { api, webhook, receptor } = await nuevo()
-    const desde = new Date(ahora() - HORA).toISOString()
+    const desde = new Date(ahora() - HOUR_MS).toISOString()
     // As long as somebody's transaction is open, a recovery sees nothing of what came after it, and waits.
     const abierta = await environment.db.pool.connect()
     try {

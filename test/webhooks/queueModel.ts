@@ -11,6 +11,7 @@ import { Pump } from '../../server/domain/webhooks/sending/pump.ts'
 import type { SendRequest } from '../../server/domain/webhooks/sending/sender.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
+import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { createRandom } from '../random.ts'
 import { VirtualTime } from './virtualTime.ts'
 
@@ -125,7 +126,7 @@ class QueueModel {
       for (const endpoint of this.#endpoints.values()) endpoint.state = 'activo'
       for (const pump of this.#pumps) pump?.wake()
     })
-    await this.#time.run(HOUR, isOver)
+    await this.#time.run(HOUR_MS, isOver)
     this.#outcome.undelivered = [...this.#deliveries.values()].filter((one) => this.#isExpected(one)).map(keyOf)
     await this.#stopAll()
     return this.#outcome
@@ -133,7 +134,7 @@ class QueueModel {
 
   /** Returns true if the delivery should be sent soon: it is pending, and its next attempt is not far away. */
   #isExpected({ state, due }: Delivery): boolean {
-    return state === 'pendiente' && due < this.#time.now + 2 * MINUTE
+    return state === 'pendiente' && due < this.#time.now + 2 * MINUTE_MS
   }
 
   // --- What merchants, couriers and operators do ---
@@ -200,7 +201,7 @@ class QueueModel {
     void stopped.then(() => {
       isStopped = true
     })
-    await this.#time.run(2 * HOUR, () => isStopped)
+    await this.#time.run(2 * HOUR_MS, () => isStopped)
   }
 
   #pick<T>(some: readonly T[]): T {
@@ -511,8 +512,6 @@ interface Health {
   new_failures: number
 }
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
 const KEY = { comercio_id: MERCHANT, modo: 'test' } as const
 const ANY = { n: 0, count: 1, salvo: [] }
 /** Due time of what is sent on request: the epoch, in milliseconds of the model's time. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { withOpenTransaction } from '../postgres.ts'
 import { answerWith } from './receiver.ts'
@@ -173,14 +173,14 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
 
   it('ends at the present when its end lies ahead', async () => {
     const { api, webhook } = await nuevo()
-    const [desde, futuro] = [-HORA, HORA].map((ms) => new Date(ahora() + ms).toISOString())
+    const [desde, futuro] = [-HOUR_MS, HOUR_MS].map((ms) => new Date(ahora() + ms).toISOString())
     const { hasta, creado_en } = await api.webhooks.recuperar(webhook, { desde: desde!, hasta: futuro! })
     expect(hasta).toBe(creado_en)
   })
 
   it('refuses an endpoint that is not active, a second at once, and times that are none', async () => {
     const { api, webhook } = await nuevo()
-    const desde = new Date(ahora() - HORA).toISOString()
+    const desde = new Date(ahora() - HOUR_MS).toISOString()
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
@@ -201,14 +201,14 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     // When it is over there may be another.
     const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
     await waitForRecovery(api, webhook, otra)
-    const futuro = new Date(ahora() + HORA).toISOString()
+    const futuro = new Date(ahora() + HOUR_MS).toISOString()
     for (const [cuerpo, campo] of [
       [{}, '/desde'],
       [{ desde: 'ayer' }, '/desde'],
       [{ desde: '2026-11-20' }, '/desde'],
       [{ desde: futuro }, '/desde'],
       [{ desde, hasta: desde }, '/hasta'],
-      [{ desde, hasta: new Date(ahora() - 2 * HORA).toISOString() }, '/hasta'],
+      [{ desde, hasta: new Date(ahora() - 2 * HOUR_MS).toISOString() }, '/hasta'],
       [{ desde, todas: 'sí' }, '/todas'],
       [{ desde, tipos: ['*'] }, '/tipos'],
     ] as [object, string][]) {

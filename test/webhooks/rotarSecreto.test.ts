@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import type { ReceivedWebhook, TestReceiver } from './receiver.ts'
 import { type Api, fallaDeApi, firmaDe, readSignatures, terminada, useWebhooks } from './webhooks.ts'
 
@@ -36,7 +36,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     expect(rotado.secretos.map(({ version }) => version)).toEqual([2, 1])
     expect(rotado.secretos[0]!.vence_en).toBeNull()
     const fin = new Date(rotado.secretos[1]!.vence_en!).getTime()
-    expect(fin - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HORA)
+    expect(fin - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HOUR_MS)
     const { secreto: _secreto, ...sinSecreto } = rotado
     expect(await api.webhooks.obtener(webhook)).toEqual(sinSecreto)
     const { recibido, firmado_con } = await probar(api, webhook, receptor)
@@ -54,7 +54,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     expect(() => segunLaBiblioteca(secreto, despues.recibido)).toThrow()
     expect((await api.webhooks.obtener(webhook)).secretos.map(({ version }) => version)).toEqual([2])
     // Housekeeping forgets it a day later, and versions go on.
-    adelantar(25 * HORA)
+    adelantar(25 * HOUR_MS)
     await cleanUp()
     const { rows } = await environment.db.pool.query('select version from webhook_secreto where webhook = $1', [
       webhook,

@@ -1,22 +1,20 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { nextAttempt, RETRY_WAITS, readRetryAfter } from '../../server/domain/webhooks/schedule.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../server/platform/time/units.ts'
 import { type Comercio, useEnvironment } from '../environment.ts'
 import { buildGuia, hasta } from '../factories.ts'
 import { cleanUpNow } from './prune.ts'
 import { answerWith, type TestReceiver, useReceivers } from './receiver.ts'
 
-const SEGUNDO = 1_000
-const HORA = 3_600 * SEGUNDO
-const DIA = 24 * HORA
 const AHORA = new Date('2026-11-21T12:00:00.000Z')
 
 describe('the schedule', () => {
   it('is the one that was decided: 11 attempts in 75.6 hours', () => {
-    expect(RETRY_WAITS.map((ms) => ms / SEGUNDO)).toEqual([
+    expect(RETRY_WAITS.map((ms) => ms / SECOND_MS)).toEqual([
       0, 5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ])
-    expect(RETRY_WAITS.reduce((suma, ms) => suma + ms, 0) / HORA).toBeCloseTo(75.6, 1)
+    expect(RETRY_WAITS.reduce((suma, ms) => suma + ms, 0) / HOUR_MS).toBeCloseTo(75.6, 1)
   })
 
   it('adds up to 20 %, never takes away, and ends after the eleventh', () => {
@@ -51,16 +49,16 @@ describe('the schedule', () => {
         (n, que, azar) => {
           const espera = nextAttempt(n, AHORA, que, azar)!.getTime() - AHORA.getTime()
           expect(espera).toBeGreaterThanOrEqual(RETRY_WAITS[n]!)
-          expect(espera).toBeLessThanOrEqual(Math.max(RETRY_WAITS[n]! * 1.2, DIA))
+          expect(espera).toBeLessThanOrEqual(Math.max(RETRY_WAITS[n]! * 1.2, DAY_MS))
         },
       ),
       { numRuns: 1_000 },
     )
     const espera = (que: string, hechos = 1) => nextAttempt(hechos, AHORA, que, 0)!.getTime() - AHORA.getTime()
-    expect(espera('3600')).toBe(HORA)
-    expect(espera('86400')).toBe(DIA)
-    expect(espera('86401')).toBe(DIA)
-    expect(espera('9999999999')).toBe(DIA)
+    expect(espera('3600')).toBe(HOUR_MS)
+    expect(espera('86400')).toBe(DAY_MS)
+    expect(espera('86401')).toBe(DAY_MS)
+    expect(espera('9999999999')).toBe(DAY_MS)
     expect(espera('1', 4)).toBe(1_800_000)
   })
 
@@ -77,12 +75,12 @@ describe('the schedule', () => {
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
     ['Fri, 31 Dec 9999 23:59:59 GMT', (Date.UTC(9999, 11, 31, 23, 59, 59) - AHORA.getTime()) / 1_000],
   ])('understands «%s»', (texto, segundos) => {
-    expect(readRetryAfter(texto, AHORA)).toBe(segundos * SEGUNDO)
+    expect(readRetryAfter(texto, AHORA)).toBe(segundos * SECOND_MS)
   })
 
   it('takes a huge number for 24 hours', () => {
     for (const huge of ['99999999999', '9'.repeat(40)])
-      expect(nextAttempt(1, AHORA, huge, 0)!.getTime() - AHORA.getTime()).toBe(DIA)
+      expect(nextAttempt(1, AHORA, huge, 0)!.getTime() - AHORA.getTime()).toBe(DAY_MS)
   })
 
   it('reads every date as GMT, wherever the server stands', () => {
@@ -185,10 +183,10 @@ describe('a delivery', () => {
     })
     expect(final.historial.map(({ numero }) => numero)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
     const instantes = final.historial.map(({ iniciado_en }) => new Date(iniciado_en).getTime())
-    const total = (instantes[0]! - instantes[10]!) / HORA
+    const total = (instantes[0]! - instantes[10]!) / HOUR_MS
     expect(total).toBeGreaterThanOrEqual(75.6)
     expect(total).toBeLessThanOrEqual(75.6 * 1.2)
-    adelantar(DIA)
+    adelantar(DAY_MS)
     await entorno.waitForQuiet()
     expect(creado.receptor.receivedWebhooks).toHaveLength(11)
     expect(new Set(creado.receptor.receivedWebhooks.map(({ id, cuerpo }) => id + cuerpo)).size).toBe(1)
@@ -201,13 +199,13 @@ describe('a delivery', () => {
   it('waits as long as its receiver asks for, within 24 hours, and no less than the schedule', async () => {
     const en = (ms: number) => new Date(ahora() + ms).toUTCString()
     const casos: [number, string, number, number][] = [
-      [429, '3600', HORA, HORA],
-      [503, '3600', HORA, HORA],
-      [503, en(2 * HORA), 2 * HORA - SEGUNDO, 2 * HORA],
-      [429, '9999999999', DIA, DIA],
-      [503, en(30 * DIA), DIA, DIA],
+      [429, '3600', HOUR_MS, HOUR_MS],
+      [503, '3600', HOUR_MS, HOUR_MS],
+      [503, en(2 * HOUR_MS), 2 * HOUR_MS - SECOND_MS, 2 * HOUR_MS],
+      [429, '9999999999', DAY_MS, DAY_MS],
+      [503, en(30 * DAY_MS), DAY_MS, DAY_MS],
       [429, '1', 5_000, 6_000],
-      [429, en(-HORA), 5_000, 6_000],
+      [429, en(-HOUR_MS), 5_000, 6_000],
       [503, '-3600', 5_000, 6_000],
       [503, 'luego', 5_000, 6_000],
     ]
@@ -300,7 +298,7 @@ describe('an endpoint', () => {
 
     // What waits goes no more, and new events make no delivery; both can be recovered.
     const recibidos = receptor.receivedWebhooks.length
-    adelantar(2 * HORA)
+    adelantar(2 * HOUR_MS)
     const perdida = await nuevaGuia(creado)
     await hasta(async () => vecino.receptor.receivedWebhooks.length === 4)
     await entorno.waitForQuiet()
@@ -329,7 +327,7 @@ describe('an endpoint', () => {
       fallas: null,
     })
     adelantar(1) // what happened in the same instant isn't before it
-    await api.webhooks.recuperar(webhook, { desde: new Date(ahora() - DIA).toISOString() })
+    await api.webhooks.recuperar(webhook, { desde: new Date(ahora() - DAY_MS).toISOString() })
     expect(await hasta(() => api.webhooks.obtenerAviso(webhook, perdida).catch(() => undefined))).toBeTruthy()
     for (const [cual, intentos] of [
       [pendiente, 2],
@@ -352,14 +350,16 @@ describe('an endpoint', () => {
     const { fallas, estado } = await api.webhooks.obtener(webhook)
     // Twenty and more, but no five days.
     expect([estado, fallas]).toEqual(['activo', expect.objectContaining({ intentos: 22, ventana: 0 })])
-    expect(new Date(fallas!.se_deshabilita_en).getTime() - new Date(fallas!.primera_falla_en).getTime()).toBe(5 * DIA)
+    expect(new Date(fallas!.se_deshabilita_en).getTime() - new Date(fallas!.primera_falla_en).getTime()).toBe(
+      5 * DAY_MS,
+    )
     const comienzo = new Date(fallas!.primera_falla_en).getTime()
     const lineas = () =>
       entorno.log.map((linea) => JSON.parse(linea)).filter((linea) => linea.webhook === webhook && linea.level === 40)
     /** What is settled can be read a moment before it is logged. */
     const escritas = (cuantas: number) => hasta(async () => lineas().length >= cuantas)
     const a = async (parte: number) => {
-      adelantar(comienzo + parte * 5 * DIA - ahora())
+      adelantar(comienzo + parte * 5 * DAY_MS - ahora())
       // The attempt that falls due by itself ends first. It would otherwise count as the resend, whose own attempt would
       // end at the next time.
       await entorno.waitForQuiet()
@@ -419,7 +419,7 @@ describe('an endpoint', () => {
     // The delivery's eleven are over: nothing falls due by itself.
     await fallarVeces(creado, aviso, 10)
     expect((await creado.api.webhooks.obtenerAviso(creado.webhook, aviso)).estado).toBe('fallido')
-    adelantar(6 * DIA)
+    adelantar(6 * DAY_MS)
     for (let n = 12; n <= 19; n++) {
       await fallarVeces(creado, aviso, 1)
       expect(await creado.api.webhooks.obtener(creado.webhook)).toMatchObject({
@@ -441,14 +441,14 @@ describe('an endpoint', () => {
     const aviso = await nuevaGuia(creado)
     await tras(creado, aviso, 1)
     await fallarVeces(creado, aviso, 20)
-    adelantar(4 * DIA)
+    adelantar(4 * DAY_MS)
     await hasta(async () => (await api.webhooks.obtener(webhook)).fallas?.ventana === 50)
     receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, aviso)
     await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', fallas: null })
     receptor.responder = answerWith(500)
-    adelantar(2 * DIA)
+    adelantar(2 * DAY_MS)
     const otra = await nuevaGuia(creado)
     await tras(creado, otra, 1)
     await fallarVeces(creado, otra, 21)

@@ -2,12 +2,12 @@
 // story of its own, and the same each time.
 
 import { describe, expect, it } from 'vitest'
+import { SECOND_MS } from '../../server/platform/time/units.ts'
 import { createRandom } from '../random.ts'
 import type { ReceiverModel } from './simulation/pump.ts'
 import { answerAfter, neverAnswer, type SimulationCase, simular } from './simulation/simulate.ts'
 
 const COSTOS = { sending: 0.1, helpers: 0, postgres: 0.05, receptor: 0.05, disco: 1 }
-const SEGUNDO = 1_000
 
 const con = (mas: Partial<SimulationCase>): SimulationCase => ({
   seed: 1,
@@ -30,7 +30,7 @@ function historia(semilla: number): SimulationCase {
     answerAfter(2_000),
     () => ({ ms: 5, succeeded: false }),
     (azar) => ({ ms: 5, succeeded: azar() < 0.5 }),
-    (_azar, ahora) => ({ ms: 5, succeeded: ahora > 20 * SEGUNDO }),
+    (_azar, ahora) => ({ ms: 5, succeeded: ahora > 20 * SECOND_MS }),
   ]
   return con({
     seed: semilla,
@@ -39,12 +39,12 @@ function historia(semilla: number): SimulationCase {
     comercios: entre(1, 10),
     enCola: entre(0, 500),
     perSecond: entre(50, 400),
-    durationMs: 10 * SEGUNDO,
+    durationMs: 10 * SECOND_MS,
     responder: (endpoint) =>
       endpoint % 10 < 2 ? males[(endpoint + semilla) % males.length]! : answerAfter(entre(1, 200)),
     deaths: Array.from({ length: entre(0, 3) }, () => ({
       processIndex: entre(0, procesos - 1),
-      en: entre(0, 12) * SEGUNDO,
+      en: entre(0, 12) * SECOND_MS,
     })),
   })
 }
@@ -83,11 +83,11 @@ describe('the simulation of what is sent', () => {
   })
 
   it('makes nobody wait for those that hang', () => {
-    const mitad = con({ perSecond: 400, durationMs: 60 * SEGUNDO, endpoints: 100, comercios: 100 })
+    const mitad = con({ perSecond: 400, durationMs: 60 * SECOND_MS, endpoints: 100, comercios: 100 })
     const { delays: esperas } = simular({
       ...mitad,
       responder: (endpoint) => (endpoint % 2 === 0 ? neverAnswer : answerAfter(20)),
     })
-    expect(Math.max(...esperas.filter((_, endpoint) => endpoint % 2 === 1))).toBeLessThan(2 * SEGUNDO)
+    expect(Math.max(...esperas.filter((_, endpoint) => endpoint % 2 === 1))).toBeLessThan(2 * SECOND_MS)
   })
 })

@@ -1,6 +1,6 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { HORA } from '../durations.ts'
+import { HOUR_MS } from '../../server/platform/time/units.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import {
   buildAvisoCode,
@@ -66,7 +66,7 @@ describe('types and modes', () => {
     expect(receptor.receivedWebhooks.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
     expect(await collectCodes('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
     expect(await collectCodes('webhook', api.webhooks.listar())).toEqual([webhook])
-    const desde = new Date(ahora() - HORA).toISOString()
+    const desde = new Date(ahora() - HOUR_MS).toISOString()
     await waitUntilVisible(api, webhook, desde, 1)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
     expect(await readFailureCode(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')

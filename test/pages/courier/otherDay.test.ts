@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../../server/platform/time/units.ts'
 import { createGuiaOnRoute } from '../../archivos/images.ts'
 import { hasBrowser } from '../../browser.ts'
 import { hasta } from '../../factories.ts'
@@ -22,10 +23,9 @@ import {
 
 usePhone()
 
-const DIA_MS = 86_400_000
 /** The day after some days, by the calendar of the phone, which is this machine's. */
 const enDias = (dias: number) => {
-  const dia = new Date(Date.now() + dias * DIA_MS)
+  const dia = new Date(Date.now() + dias * DAY_MS)
   return new Date(dia.getTime() - dia.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
 }
 
