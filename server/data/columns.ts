@@ -38,7 +38,8 @@ export function changedColumns(
   audited: readonly string[],
 ): { campos: string[]; antes?: Values; despues: Values } {
   const campos = Object.keys(despues).filter((campo) => JSON.stringify(antes[campo]) !== JSON.stringify(despues[campo]))
+  const auditedCampos = campos.filter((campo) => audited.includes(campo))
   const pickAudited = (values: Values) =>
-    Object.fromEntries(campos.filter((campo) => audited.includes(campo)).map((campo) => [campo, values[campo] ?? null]))
+    Object.fromEntries(auditedCampos.map((campo) => [campo, values[campo] ?? null]))
   return { campos, ...(Object.keys(antes).length > 0 && { antes: pickAudited(antes) }), despues: pickAudited(despues) }
 }

@@ -243,8 +243,7 @@ const configDe = ({ name, text, parameters }: WrittenStatement, valuesByName: un
 }
 
 /**
- * Finds where a statement runs. A part that the database has chosen goes before the merchant's own: the merchant may be
- * about to move.
+ * Finds where a statement runs. A part that the database has chosen goes before the merchant's own.
  * @throws if the statement is about the rows of a part, and the database has chosen none
  */
 function placeOf(

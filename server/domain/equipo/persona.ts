@@ -1,5 +1,4 @@
-import type { Db, RowOf } from '../../data/db.ts'
-import { statement } from '../../data/db.ts'
+import { type Db, type RowOf, statement } from '../../data/db.ts'
 import type { invitacion, membresia, persona } from '../../generated/contract/prisma/client.ts'
 import type { Alcance, AlcanceDeOperacion, AlcanceDePersona, Membresia } from '../../generated/contract/types/index.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generated/contract/vocabulary.ts'

@@ -1,16 +1,21 @@
-import type { Db, InJson, Query, RowOf } from '../../data/db.ts'
-import { inTransaction, statement, withTexts } from '../../data/db.ts'
+import { type Db, type InJson, inTransaction, type Query, type RowOf, statement, withTexts } from '../../data/db.ts'
 import type { evento } from '../../generated/contract/prisma/client.ts'
 import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../../generated/contract/types/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generated/contract/vocabulary.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
-import type { DecisionDeGuia } from '../estados/decision.ts'
-import { presentDecision } from '../estados/decision.ts'
+import { type DecisionDeGuia, presentDecision } from '../estados/decision.ts'
 import { FORMA_EN_SQL, STORED_FORMA } from '../records/bodyShape.ts'
-import type { Foto, GuiaRow } from '../records/guiaFields.ts'
-import { CAMPOS, CORRECTABLE_COLUMNS, fotoOf, fotoSql, guiaKeyOf } from '../records/guiaFields.ts'
+import {
+  CAMPOS,
+  CORRECTABLE_COLUMNS,
+  type Foto,
+  fotoOf,
+  fotoSql,
+  type GuiaRow,
+  guiaKeyOf,
+} from '../records/guiaFields.ts'
 import type { CorrectableColumn } from '../records/storedCorrections.ts'
 import type { NotifyJobs } from '../records/webhookKey.ts'
 

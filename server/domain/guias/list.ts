@@ -1,8 +1,6 @@
 import type { Cursors } from '../../api/lists/cursor.ts'
-import type { Pagination, RowsUpTo } from '../../api/lists/page.ts'
-import { paginateBounded } from '../../api/lists/page.ts'
-import type { Db } from '../../data/db.ts'
-import { dynamicStatement } from '../../data/db.ts'
+import { type Pagination, paginateBounded, type RowsUpTo } from '../../api/lists/page.ts'
+import { type Db, dynamicStatement } from '../../data/db.ts'
 import type {
   Estado,
   EstadoDeDecision,
@@ -14,8 +12,7 @@ import { smallestId } from '../../platform/codes/codes.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { readInstant } from '../../platform/time/instant.ts'
-import type { GuiaInJson, GuiaRow } from '../records/guiaFields.ts'
-import { GUIA_COLUMNS } from '../records/guiaFields.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import { normalizeMetadata, presentMetadata } from '../records/metadatos.ts'
 
 /** Filters of a list of guides; a guide must match all of them. */

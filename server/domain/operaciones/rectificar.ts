@@ -7,8 +7,7 @@ import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../estados/dec
 import { isRectifiable } from '../estados/estados.ts'
 import { darPaso, type EventoRow } from '../eventos/evento.ts'
 import type { Handler } from '../operation.ts'
-import type { GuiaRow } from '../records/guiaFields.ts'
-import { guiaKeyOf } from '../records/guiaFields.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../records/lockedGuia.ts'
 import { doOnceByOperador } from './once.ts'
 

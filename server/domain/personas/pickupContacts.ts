@@ -6,8 +6,7 @@ import type { Secrets } from '../../platform/secrets.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
-import type { GuiaRow, StoredRecogida } from '../records/guiaFields.ts'
-import { guiaKeyOf } from '../records/guiaFields.ts'
+import { type GuiaRow, guiaKeyOf, type StoredRecogida } from '../records/guiaFields.ts'
 import type { CorrectionChanges } from '../records/storedCorrections.ts'
 import {
   de,

@@ -20,8 +20,7 @@ import {
   type GuiaStep,
   type StepWithConsequences,
 } from '../eventos/evento.ts'
-import type { GuiaRow } from '../records/guiaFields.ts'
-import { guiaKeyOf } from '../records/guiaFields.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { type EvidencePolicies, judgeEvidence } from './evidence.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */

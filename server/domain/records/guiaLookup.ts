@@ -1,5 +1,4 @@
-import type { Db } from '../../data/db.ts'
-import { statement } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import type { Modo } from '../../generated/contract/types/index.ts'
 import { faultOfCode } from '../../platform/codes/codeFault.ts'

@@ -1,7 +1,6 @@
 import { statement } from '../../data/db.ts'
 import { expireRequests, type MensajeDeps, type MensajeRow, markFailed, sendToMailbox } from '../mensajeria/mensaje.ts'
-import type { GuiaRow } from '../records/guiaFields.ts'
-import { guiaKeyOf } from '../records/guiaFields.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 
 // Simulates at once what would happen later to the message for a test guide's recipient. Each function does the work of
 // a job, so that the job has nothing left to do.

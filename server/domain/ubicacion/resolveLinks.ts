@@ -7,8 +7,7 @@ import type { enlace_corto } from '../../generated/contract/prisma/client.ts'
 import type { JobDeps } from '../deps.ts'
 import { isFinalState } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
-import type { GuiaRow } from '../records/guiaFields.ts'
-import { guiaKeyOf } from '../records/guiaFields.ts'
+import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
 import { placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
 type LinkDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLinks'>

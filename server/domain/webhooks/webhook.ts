@@ -1,6 +1,5 @@
 import { changedColumns, pickColumns } from '../../data/columns.ts'
-import type { Db, Query, RowOf } from '../../data/db.ts'
-import { statement } from '../../data/db.ts'
+import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { webhook } from '../../generated/contract/prisma/client.ts'
 import type {
   EstadoDeWebhook,
@@ -11,11 +10,19 @@ import type {
 } from '../../generated/contract/types/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { constraintOf, Problema } from '../../platform/errors.ts'
-import type { OutboundPolicy } from '../../platform/outbound/destination.ts'
-import { ForbiddenDestination, readDestination, resolveDestination } from '../../platform/outbound/destination.ts'
+import {
+  ForbiddenDestination,
+  type OutboundPolicy,
+  readDestination,
+  resolveDestination,
+} from '../../platform/outbound/destination.ts'
 import type { ClaveDeWebhook } from '../records/webhookKey.ts'
-import type { ShownWebhookColumn } from './fields.ts'
-import { CAMPOS_DE_WEBHOOK, DECIDED_WEBHOOK_COLUMNS, LOGGABLE_WEBHOOK_COLUMNS } from './fields.ts'
+import {
+  CAMPOS_DE_WEBHOOK,
+  DECIDED_WEBHOOK_COLUMNS,
+  LOGGABLE_WEBHOOK_COLUMNS,
+  type ShownWebhookColumn,
+} from './fields.ts'
 import { FAILURE_WINDOW } from './schedule.ts'
 
 /** Maximum number of endpoints of a merchant in one mode. */
