@@ -14,6 +14,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
         direccion: '5a avenida 1',
         indicaciones: 'Portón verde',
         contenido: 'Zapatos',
+        external_ref: 'PEDIDO-REPARTO-1',
       }),
     )
     await mobile.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
@@ -35,6 +36,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       direccion: '5a avenida 1',
       indicaciones: 'Portón verde',
       contenido: 'Zapatos',
+      external_ref: 'PEDIDO-REPARTO-1',
       ubicacion: {
         estado: 'confirmada',
         lat: 14.71889,

@@ -128,7 +128,7 @@ const NO_DESTINO = {
 }
 const NO_PLACE = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
 /** Nulls in place of the data that a courier needs to collect a parcel. */
-const NO_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, decision: null }
+const NO_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, external_ref: null, decision: null }
 
 /**
  * Returns the decision that the courier should follow: one that was not carried out yet. While the parcel is on its
@@ -158,6 +158,7 @@ export function presentRepartoGuia(
     nombre_comercio: row.nombre_comercio,
     recogida: guia.recogida,
     contenido: guia.contenido,
+    external_ref: guia.external_ref,
     destinatario: guia.destinatario,
     telefono: guia.telefono,
     departamento: guia.departamento,
