@@ -44,19 +44,22 @@ function deliverOnPage({ url, codigo, guia, lat, lng, estado }: Reparto) {
     await deliverLink.tap()
     await pagina.locator('input[type=file]').setInputFiles(fileURLToPath(FOTO))
     await pagina.getByAltText('Foto 1').waitFor()
+    await button('Seguir').tap()
     await pagina.getByLabel('Nombre').fill('María José Ajú')
     await pagina.getByLabel('Quién es').selectOption('destinatario')
+    await button('Seguir').tap()
     await drawSignature(pagina)
+    await button('Seguir').tap()
     await pagina.getByText('precisión de unos 8 m').waitFor()
     await button('Confirmar la entrega').tap()
-    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await pagina.getByText('Por enviar:').waitFor()
     await pagina.reload()
-    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await pagina.getByText('Por enviar:').waitFor()
     const meanwhile = await estado()
 
     const onlineAt = performance.now()
     await context.setOffline(false)
-    await pagina.getByText('(por enviar)').waitFor({ state: 'detached' })
+    await pagina.getByText('Por enviar:').waitFor({ state: 'detached' })
     const segundos = ((performance.now() - onlineAt) / 1000).toFixed(1)
     return {
       usedMethod: `en Chromium, recargada sin cobertura, enviada a los ${segundos} s de haberla`,
@@ -70,7 +73,7 @@ type PhonePage = Parameters<Parameters<typeof withPhone>[1]>[0]
 /** Enters a guide's code on the search screen and sets the guide to `en_ruta`. Ends on the guide's full view. */
 export async function startRoute(pagina: PhonePage, guia: string) {
   await pagina.getByRole('link', { name: 'Buscar' }).tap()
-  await pagina.getByLabel('Código, nombre o dirección').fill(guia)
+  await pagina.getByLabel('Código, teléfono o nombre').fill(guia)
   await pagina.getByRole('button', { name: 'Abrir' }).tap()
   await pagina.getByRole('link', { name: 'Salir a ruta' }).tap()
   await pagina.getByRole('button', { name: 'Registrar' }).tap()

@@ -115,8 +115,8 @@ describe('the tokens', () => {
     // A map is as light as its tiles, a logo is drawn for paper, ink is as dark as it is drawn.
     expect(colores.filter((una) => !una.startsWith('location/map.css #mapa')).sort()).toEqual([
       'central/style.css .fotos img',
-      'courier/style.css .firma',
-      'courier/style.css .visor',
+      'ui/capture.css .firma',
+      'ui/capture.css .visor',
       'ui/document.css .marca img',
     ])
   })

@@ -233,11 +233,11 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     await abierta('3 por entregar').waitFor()
     comprobar('`/repartidor`, the first screen', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
     await enlace('Buscar').press('Enter')
-    await pagina.getByLabel('Código, nombre o dirección').and(pagina.locator(':focus')).waitFor()
+    await pagina.getByLabel('Código, teléfono o nombre').and(pagina.locator(':focus')).waitFor()
     comprobar('`/repartidor`, searching', 'Abrir', await checkWithoutSight(pagina, 'Abrir'))
     expect(
       await findUnannounced(pagina, async () => {
-        await pagina.getByLabel('Código, nombre o dirección').press('Enter')
+        await pagina.getByLabel('Código, teléfono o nombre').press('Enter')
         await pagina.getByText('Escriba las 12 letras').waitFor()
       }),
     ).toEqual([])
@@ -256,20 +256,29 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
     await enlace('Entregar').waitFor()
     comprobar('`/repartidor`, a guide', 'Entregar', await checkWithoutSight(pagina, 'Entregar'))
     await enlace('Entregar').press('Enter')
-    await abierta('Entregar').waitFor()
-    const confirmar = 'Confirmar la entrega'
-    comprobar('`/repartidor`, delivering', confirmar, await checkWithoutSight(pagina, confirmar))
-    expect(
-      await findUnannounced(pagina, async () => {
-        await locateButton(confirmar).press('Enter')
-        await pagina.getByText('Tome una foto por lo menos.').waitFor()
-      }),
-    ).toEqual([])
+    await abierta('Tome una foto').waitFor()
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1').waitFor()
+    comprobar('`/repartidor`, delivering, the photo', 'Seguir', await checkWithoutSight(pagina, 'Seguir'))
+    await locateButton('Seguir').press('Enter')
+    await abierta('¿Quién recibe?').waitFor()
+    comprobar('`/repartidor`, delivering, the receiver', 'Seguir', await checkWithoutSight(pagina, 'Seguir'))
+    expect(
+      await findUnannounced(pagina, async () => {
+        await locateButton('Seguir').press('Enter')
+        await pagina.getByText('Escriba quién recibió.').waitFor()
+      }),
+    ).toEqual([])
     await pagina.getByLabel('Nombre').fill('María López')
+    await locateButton('Seguir').press('Enter')
+    await abierta('Firma').waitFor()
+    comprobar('`/repartidor`, delivering, the signature', 'Seguir', await checkWithoutSight(pagina, 'Seguir'))
+    await locateButton('Seguir').press('Enter')
+    await abierta('Entregar').waitFor()
+    const confirmar = 'Confirmar la entrega'
+    comprobar('`/repartidor`, delivering, the last step', confirmar, await checkWithoutSight(pagina, confirmar))
     await locateButton(confirmar).press('Enter')
-    await abierta('Entregada').waitFor()
+    await abierta('Entregado').waitFor()
     comprobar('`/repartidor`, done', 'Ver la lista', await checkWithoutSight(pagina, 'Ver la lista'))
     await goHome()
     await abierta('2 por entregar').waitFor()

@@ -7,6 +7,7 @@ export const ICON_NAMES = [
   'ban',
   'building-2',
   'calendar-days',
+  'camera',
   'chevron-left',
   'chevron-right',
   'circle-check',

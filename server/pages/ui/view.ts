@@ -125,6 +125,28 @@ const choices = columns(
   html`<label class="opcion"><input type="radio" name="quien"><span>Alguien de su familia</span></label>`,
 )
 
+const GUIA = html`<span class="codigo">7K3M-9QX2-A1B4</span>`
+const row = (classes: string, inside: Html) => html`<li class="${classes}"><a href="#renglones">${inside}</a></li>`
+const rowsOfCourier = columns(
+  html`<ul class="lista">
+<li><a class="breve" href="#renglones"><strong>2a calle 3-45, zona 1, segundo portón verde después de la iglesia</strong> <small><b>350 m</b> · María José Ajú Xicará · No había nadie</small></a></li>
+${row('', html`<strong>María José Ajú</strong> ${GUIA} <span class="direccion">2a calle 3-45, zona 1</span> <small>En ruta · a 350 m</small>`)}
+${row('atencion', html`<strong>Intento fallido</strong> ${GUIA} <small>10:42 · Necesita su atención</small>`)}
+</ul>`,
+  html`<ul class="lista">
+<li><label class="marcable"><input type="checkbox" checked><span><strong>María José Ajú</strong> ${GUIA} <small>2a calle 3-45, zona 1 · En bodega</small></span></label></li>
+<li><label class="marcable"><input type="checkbox"><span><strong>Byron Estuardo López de la Cruz y Morales</strong> ${GUIA} <small>En bodega</small></span></label></li>
+</ul>`,
+  segment('Colores', 'tema', [
+    ['claro', 'Claro'],
+    ['oscuro', 'Oscuro'],
+  ]),
+)
+const captures = columns(
+  html`<video class="visor"></video>`,
+  html`<canvas class="firma" role="img" aria-label="Espacio para firmar con el dedo"></canvas>`,
+)
+
 const things = advice([
   { icon: icons.Phone, text: 'Esté pendiente de su teléfono', detail: 'El repartidor llama al llegar.' },
   { icon: icons.Store, text: 'Escriba a La Ceiba' },
@@ -178,6 +200,8 @@ ${part('campos', 'Campos', fields)}
 ${part('codigo', 'Buscar por código', codeForm({ root: '' }))}
 ${part('consejos', 'Lo que se puede hacer', things)}
 ${part('elegir', 'Renglones para escoger', choices)}
+${part('renglones', 'Renglones de una lista', rowsOfCourier)}
+${part('captura', 'Cámara y firma', captures)}
 ${part(
   'tarjetas',
   'Tarjeta, datos e historial',

@@ -13,6 +13,7 @@ import {
   groupCode,
   locateButton,
   openPhone,
+  openStep,
   pagina,
   phoneComercio,
   phoneContext,
@@ -21,6 +22,7 @@ import {
   signInOnPage,
   titulo,
   usePhone,
+  waitForDone,
   waitForInstall,
 } from './phone.ts'
 
@@ -83,17 +85,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo('6 por entregar').waitFor()
     await waitForInstall()
     await phoneContext.setOffline(true)
-    await fillEntrega(una, { nombre: '', firmar: true })
-    await pagina.getByLabel('Documento').fill('2456 78901 0101')
-    await locateButton('María López').tap()
-
+    await fillEntrega(una, { nombre: '', firmar: true, documento: '2456 78901 0101' })
     await casilla(vecina).waitFor()
     expect(await pagina.getByRole('checkbox').count()).toBe(2)
     expect(await pagina.getByRole('checkbox', { checked: true }).count()).toBe(0)
     expect(await tarjeta(delMismoTelefono).count()).toBe(1)
     // Code, address and contents stay apart, also as one text of a screen reader.
     expect(await tarjeta(vecina).textContent()).toMatch(
-      new RegExp(`^Luis Pérez ${groupCode(vecina)} ALDEA {2}Loma Alta\\., [^·]+ · Zapatos$`),
+      new RegExp(`^Luis Pérez ${groupCode(vecina)} Zapatos · Otro destinatario · ALDEA {2}Loma Alta\\., [^·]+$`),
     )
     for (const guia of [otraAldea, deAlLado]) expect(await pagina.getByText(groupCode(guia)).count()).toBe(0)
 
@@ -111,7 +110,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     for (const guia of [vecina, delMismoTelefono]) await casilla(guia).check()
     const relacion = tarjeta(vecina).getByLabel('Quién es para Luis Pérez')
     expect(await relacion.inputValue()).toBe('')
-    await locateButton('Confirmar la entrega').tap()
+    await locateButton('Confirmar las 4 entregas').tap()
     await tarjeta(vecina).getByText('Elija quién es.').waitFor()
     await tarjeta(sinLugar).getByText('Elija quién es.').waitFor()
     await checkWindow('puerta')
@@ -122,8 +121,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(dumpPhoneDatabase).toContain('"nombre":"Rosa Caal"')
     await pagina.reload()
     await expect.poll(() => relacion.inputValue()).toBe('vecino')
-    await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada: 4 guías').waitFor()
+    await locateButton('Confirmar las 4 entregas').tap()
+    await waitForDone('Entregado: 4 guías')
 
     await phoneContext.setOffline(false)
     const pruebas = await pruebasDe([una, vecina, delMismoTelefono, sinLugar])
@@ -156,16 +155,16 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     }
     await tarjeta(lejana).getByText('Está a 3,3 km del lugar confirmado de este paquete.').waitFor()
     expect(await tarjeta(cercana).getByText('del lugar confirmado').count()).toBe(0)
-    await locateButton('Confirmar la entrega').tap()
+    await locateButton('Confirmar las 3 entregas').tap()
     await dialogo().getByText('Luis Pérez').waitFor()
     await dialogo().getByText('3,3 km').waitFor()
     expect(await dialogo().getByText('Rosa Caal').count()).toBe(0)
     await checkWindow('puerta-lejos')
     await locateButton('Volver').tap()
     expect((await readPrueba(una)).status).toBe(404)
-    await locateButton('Confirmar la entrega').tap()
+    await locateButton('Confirmar las 3 entregas').tap()
     await locateButton('Entregar aquí').tap()
-    await titulo('Entregada: 3 guías').waitFor()
+    await waitForDone('Entregado: 3 guías')
     const avisadas = (await pruebasDe([una, lejana, cercana])).map(({ distancia_m, distancia_avisada_m }) => [
       distancia_m,
       distancia_avisada_m,
@@ -191,7 +190,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText(`La guía ${groupCode(otra)} ya no va con esta entrega`).waitFor()
     expect(await casilla(otra).count()).toBe(0)
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await waitForDone('Entregado')
     await pruebasDe([una])
     expect((await readPrueba(otra)).status).toBe(404)
   })
@@ -203,14 +202,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await fillEntrega(una, { nombre: '' })
-    await locateButton('María López').tap()
-    await expect.poll(() => pagina.getByLabel('Quién es', { exact: true }).inputValue()).toBe('destinatario')
+    await pagina.getByText('Recibe María López, es el destinatario').first().waitFor()
     await casilla(otra).check()
     const relacion = tarjeta(otra).getByRole('combobox')
     await tarjeta(otra).getByRole('button', { name: 'Lo recibe Luis Pérez' }).tap()
     await expect.poll(() => relacion.inputValue()).toBe('destinatario')
     await tarjeta(otra).getByLabel('Quién lo recibe').fill('Pedro Choc')
     await expect.poll(() => relacion.inputValue()).toBe('')
+    await openStep(una, 'quien')
     await pagina.getByLabel('Nombre').fill('Pedro Choc')
     await expect.poll(() => pagina.getByLabel('Quién es', { exact: true }).inputValue()).toBe('')
     await checkBars(pagina)
@@ -234,7 +233,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect((await readPrueba(lejos)).status).toBe(404)
     await locateButton('Confirmar la entrega').tap()
     await locateButton('Entregar aquí').tap()
-    await titulo('Entregada').waitFor()
+    await waitForDone('Entregado')
     const prueba = await hasta(async () => {
       const dada = await readPrueba(lejos)
       return dada.status === 200 && dada.cuerpo
@@ -243,7 +242,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(cerca)
     await pagina.getByText('precisión de unos 9 m').waitFor()
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await waitForDone('Entregado')
     const otra = await hasta(async () => {
       const dada = await readPrueba(cerca)
       return dada.status === 200 && dada.cuerpo
@@ -257,6 +256,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone({ timezoneId: 'America/Guatemala' })
     await signInOnPage(codigo)
     await fillEntrega(guia)
+    await openStep(guia, 'fotos')
     const con = async (IFD2: Record<string, string>) => ({
       name: 'camara.jpg',
       mimeType: 'image/jpeg',
@@ -271,6 +271,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // Without a zone of its own the camera's clock is the phone's.
     await entrada.setInputFiles(await con({ DateTimeOriginal: '2026:11:20 09:30:00' }))
     await pagina.getByAltText('Foto 3', { exact: true }).waitFor()
+    await openStep(guia, 'confirmar')
     await locateButton('Confirmar la entrega').tap()
     const { fotos } = await hasta(async () => {
       const dada = await readPrueba(guia)

@@ -28,6 +28,7 @@ import {
   locateButton,
   openGuiaPage,
   openPhone,
+  openStep,
   pagina,
   phoneBridge,
   phoneContext,
@@ -35,6 +36,7 @@ import {
   signInOnPage,
   titulo,
   usePhone,
+  waitForDone,
   waitForInstall,
 } from './phone.ts'
 
@@ -130,11 +132,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('tells that a required signature is missing, and delivers with the reason, which every document states', async () => {
     const { guia } = await empezar(politica({ firma: 'obligatoria' }))
-    await fillEntrega(guia)
-    await pagina.getByText('(la pide el comercio)').waitFor()
-    await locateButton('Confirmar la entrega').tap()
+    await openStep(guia, 'fotos')
+    await tomarFoto(1)
+    await locateButton('Seguir').tap()
+    await pagina.getByLabel('Nombre').fill('María López')
+    await locateButton('Seguir').tap()
+    await pagina.getByText('La pide el comercio.').waitFor()
+    await locateButton('Seguir').tap()
     await pagina.getByText('Pida la firma, o elija por qué no la hay.').waitFor()
-    await pagina.getByText('precisión de unos 8 m').waitFor()
     await checkWindow('firma-obligatoria')
     const porque = pagina.getByLabel('Si no firma, ¿por qué?')
     await porque.selectOption('Sin contacto')
@@ -147,8 +152,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(dumpPhoneDatabase).toContain('"se_nego"')
     await pagina.reload()
     await expect.poll(() => porque.inputValue()).toBe('se_nego')
+    await locateButton('Seguir').tap()
+    await pagina.getByText('Sin firma: se negó').first().waitFor()
+    await pagina.getByText('precisión de unos 8 m').waitFor()
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await waitForDone('Entregado')
     const prueba = await conPdf(guia)
     expect(prueba).toMatchObject({
       firma: null,
@@ -173,23 +181,30 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('asks for as many photos and the document as the merchant needs', async () => {
     const { guia } = await empezar({ fotos_minimas: 3, firma: 'no', documento: 'obligatoria' })
-    await fillEntrega(guia)
-    await pagina.getByText('(3 a 10)').waitFor()
-    expect(await pagina.locator('canvas.firma').count()).toBe(0)
-    await locateButton('Confirmar la entrega').tap()
+    await openStep(guia, 'fotos')
+    await pagina.getByText('De 3 a 10.').waitFor()
+    await tomarFoto(1)
+    await locateButton('Seguir').tap()
     await pagina.getByText('Faltan 2 fotos: el comercio pide 3 por lo menos.').waitFor()
+    await checkWindow('faltan-fotos')
+    await tomarFoto(2)
+    await tomarFoto(3)
+    await locateButton('Seguir').tap()
+    await pagina.getByLabel('Nombre').fill('María López')
+    await locateButton('Seguir').tap()
+    await titulo('Documento').waitFor()
+    expect(await pagina.locator('canvas.firma').count()).toBe(0)
+    await locateButton('Seguir').tap()
     await pagina.getByText('Escriba el número del documento de quien recibe.').waitFor()
-    await pagina.getByText('precisión de unos 8 m').waitFor()
     await checkWindow('documento-obligatorio')
     await checkBars(pagina)
     await checkLargeText(pagina)
     await captureScreen(pagina, 'repartidor-documento-obligatorio-letras')
     await pagina.setViewportSize({ width: 360, height: 740 })
-    await tomarFoto(2)
-    await tomarFoto(3)
     await pagina.getByLabel('Número del documento').fill('2456 78901 0101')
+    await locateButton('Seguir').tap()
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await waitForDone('Entregado')
     expect(await conPdf(guia)).toMatchObject({
       fotos: [{}, {}, {}],
       firma: null,
@@ -204,7 +219,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await pagina.getByLabel(/documento/i).count()).toBe(0)
     expect(await pagina.locator('canvas.firma').count()).toBe(0)
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await waitForDone('Entregado')
     expect(await conPdf(guia)).toMatchObject({ evidencia: { faltas: [], pagina_anterior: false } })
   })
 
@@ -215,7 +230,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneContext.setOffline(true)
     await fillEntrega(guia)
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await titulo('Entregado').waitFor()
     // The queue as an earlier page left it: without the members that are new.
     await evaluateOnPhone(`new Promise((hecho) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
@@ -244,7 +259,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneContext.setOffline(true)
     await fillEntrega(guia)
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await titulo('Entregado').waitFor()
     await pedir(politica({ fotos_minimas: 2 }))
     await phoneContext.setOffline(false)
     await goHome()
@@ -264,12 +279,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(guia, { firmar: true })
     await pagina.getByRole('checkbox').check()
     await locateButton('Lo recibe Luis Pérez').tap()
-    await locateButton('Confirmar la entrega').tap()
+    await locateButton('Confirmar las 2 entregas').tap()
     await pagina.getByText('Pide la firma o el documento de quien lo recibe: entréguelo aparte.').waitFor()
     await checkWindow('firma-aparte')
     await pagina.getByRole('checkbox').uncheck()
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await waitForDone('Entregado')
     expect(await conPdf(guia)).toMatchObject({ firma: {}, evidencia: { faltas: [] } })
     await openGuiaPage(vecina.guia)
     await enlace('Entregar').waitFor()

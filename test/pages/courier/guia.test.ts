@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await openPhone()
     await signInOnPage(codigo)
     await enlace('Buscar').tap()
-    const campo = pagina.getByLabel('Código, nombre o dirección')
+    const campo = pagina.getByLabel('Código, teléfono o nombre')
     const otra = '7K3M9QX2A1B4'
     await campo.fill(otra.slice(0, 11))
     await locateButton('Abrir').tap()

@@ -5,6 +5,7 @@ import { hasBrowser } from '../../browser.ts'
 import { buildEstadoReport, buildGuia, FULL_RUN_ONLY, hasta } from '../../factories.ts'
 import {
   checkWindow,
+  createGuiaIn,
   createTestRepartidor,
   enlace,
   evaluateOnPhone,
@@ -143,7 +144,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await titulo('12 por entregar, 3 por devolver').waitFor()
     await pagina.getByText('0 de 15 entregadas').waitFor()
     await enlace('Buscar').tap()
-    const campo = pagina.getByLabel('Código, nombre o dirección')
+    const campo = pagina.getByLabel('Código, teléfono o nombre')
     await expect.poll(() => filas().count()).toBe(15)
     expect(await filas().first().textContent()).toMatch(
       /^Vecina \d+ [-\w]{14} \d+a calle 5, .+ En ruta · a [\d,]+ k?m$/,
@@ -244,7 +245,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await phoneContext.setOffline(true)
     await fillEntrega(tercera)
     await locateButton('Confirmar la entrega').tap()
-    await titulo('Entregada').waitFor()
+    await titulo('Entregado').waitFor()
     await goHome()
     await pagina.getByText('3 de 4 entregadas').waitFor()
     await phoneContext.setOffline(false)
@@ -252,6 +253,32 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByText('Enviado hoy (1)').waitFor()
     await goHome()
     await pagina.getByText('3 de 4 entregadas').waitFor()
+  })
+
+  it('finds a guide by its telephone in any spelling, by its reference and by its contents', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const datos = {
+      telefono: '+50255501234',
+      contenido: 'Repuesto de licuadora',
+      external_ref: `Pedido-77 ${Date.now()}`,
+    }
+    await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { ...datos, destinatario: 'Wendy Xol' })
+    await nuevas(3, repartidor, 'en_ruta')
+    await openPhone()
+    await signInOnPage(codigo)
+    await titulo('4 por entregar').waitFor()
+    await enlace('Buscar').tap()
+    const campo = pagina.getByLabel('Código, teléfono o nombre')
+    for (const searched of ['5550 1234', '+502 5550-1234', '00502 55501234', '1234', 'licuadora', datos.external_ref]) {
+      await campo.fill('')
+      await expect.poll(() => filas().count()).toBe(4)
+      await campo.fill(searched)
+      await expect.poll(() => filas().count(), { message: searched }).toBe(1)
+      await filas().getByText('Wendy Xol').waitFor()
+    }
+    await campo.fill('5550 9999')
+    await expect.poll(() => filas().count()).toBe(0)
+    await checkWindow('buscar-telefono')
   })
 
   it('says which of the ticked it could not take along', FULL_RUN_ONLY, async () => {

@@ -18,6 +18,7 @@ import {
   signInOnPage,
   titulo,
   usePhone,
+  waitForDone,
   waitForInstall,
 } from './phone.ts'
 
@@ -60,8 +61,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const pedido = enDias(4)
     await dia.fill(pedido)
     await locateButton('Registrar').tap()
-    await titulo('Intento anotado').waitFor()
+    await titulo('Intento fallido').waitFor()
     await phoneContext.setOffline(false)
+    await waitForDone('Intento fallido')
     await hasta(async () => (await decisionDe(guia))?.estado === 'tomada')
     expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: pedido })
     await openGuiaPage(guia)
@@ -73,7 +75,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.getByLabel('¿Qué día lo quiere?').fill(enDias(4))
     await pagina.getByLabel('No dijo qué día').check()
     await locateButton('Registrar').tap()
-    await titulo('Intento anotado').waitFor()
+    await waitForDone('Intento fallido')
     await hasta(async () => (await decisionDe(guia)) !== null)
     expect(await decisionDe(guia)).toMatchObject({ estado: 'pendiente', fecha: null })
   })

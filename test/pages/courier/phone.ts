@@ -6,6 +6,7 @@ import { type Comercio, shareEnvironment, type TestEnvironment } from '../../env
 import { buildGuia } from '../../factories.ts'
 import { createBridge, type NetworkBridge } from '../bridge.ts'
 import { checkPage, evaluateIn } from '../inspect.ts'
+import { checkLayout } from '../layout.ts'
 
 // What a file's tests see and touch, one file after another: a merchant, a network and a phone.
 export let phoneEnvironment: TestEnvironment
@@ -109,23 +110,13 @@ export async function openPhone(opciones: BrowserContextOptions & { initScript?:
 /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
 export const evaluateOnPhone = <T>(expression: string, en = pagina): Promise<T> => evaluateIn<T>(en, expression)
 const TOUCH_TARGETS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
-/** Labels whose radio or checkbox does not stand at their left, at the height of their text. */
-const CHOICES_NOT_BESIDE_LABEL = `[...document.querySelectorAll('label:not(.segmento > *):has(> [type=radio], > [type=checkbox])')]
-  .filter((label) => {
-    const range = document.createRange()
-    range.setStartAfter(label.querySelector('input'))
-    range.setEndAfter(label.lastChild)
-    const [text, choice] = [range, label.querySelector('input')].map((part) => part.getBoundingClientRect())
-    return choice.right > text.left || choice.top > text.bottom || choice.bottom < text.top
-  })
-  .map((label) => label.textContent)`
 /** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */
 export async function checkWindow(nombre: string) {
   const ventana = pagina.viewportSize()!
   const height = Math.max(ventana.height, await evaluateOnPhone<number>('document.documentElement.scrollHeight'))
   await pagina.setViewportSize({ ...ventana, height })
   await checkPage({ pagina, nombre: `repartidor-${nombre}`, touchTargets: TOUCH_TARGETS })
-  expect(await evaluateOnPhone(CHOICES_NOT_BESIDE_LABEL)).toEqual([])
+  await checkLayout(pagina, nombre)
   await pagina.setViewportSize(ventana)
 }
 export const locateButton = (name: string | RegExp) => pagina.getByRole('button', { name })
@@ -155,7 +146,14 @@ export const readStops = () =>
     `[...document.querySelectorAll('.donde, .breve strong')].map((d) => d.textContent.split(',')[0])`,
   )
 export const waitForInstall = () => evaluateOnPhone('navigator.serviceWorker.ready.then(() => caches.keys())')
-export async function failIntento(guia: string, motivo = 'No había nadie', conFoto = false) {
+/** Looks at another application for a moment, which ends the time to undo a step. */
+const endUndo = () => evaluateOnPhone(`document.dispatchEvent(new Event('visibilitychange'))`)
+/** Waits for the screen after a step, and ends the time to undo it. */
+export async function waitForDone(title: string) {
+  await titulo(title).waitFor()
+  await endUndo()
+}
+export async function reportIntento(guia: string, motivo: string, conFoto = false) {
   await openGuiaPage(guia)
   await enlace('No se pudo entregar').tap()
   await pagina.getByLabel(motivo).check()
@@ -164,13 +162,17 @@ export async function failIntento(guia: string, motivo = 'No había nadie', conF
     await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
   }
   await locateButton('Registrar').tap()
-  await pagina.getByText('Intento fallido').first().waitFor()
+}
+export async function failIntento(guia: string, motivo = 'No había nadie', conFoto = false) {
+  await reportIntento(guia, motivo, conFoto)
+  await waitForDone('Intento fallido')
 }
 export async function dar(guia: string, paso: string) {
   await openGuiaPage(guia)
   await enlace(paso).tap()
   await locateButton('Registrar').tap()
   await pagina.locator('.palomita').waitFor()
+  await endUndo()
 }
 /** Without waiting for the next try; it may all have gone by itself. */
 export const tapSendNow = () =>
@@ -182,16 +184,32 @@ export const createColorFoto = async (color?: string) => ({
   mimeType: 'image/jpeg',
   buffer: await createFoto(color ? { color } : {}),
 })
-export async function fillEntrega(guia: string, { nombre = 'María López', fotos = 1, firmar = false } = {}) {
+/** Opens a step of a delivery by its address. */
+export const openStep = (guia: string, paso: string) =>
+  pagina.goto(`${phoneBridge.url}/repartidor#/guia/${guia}/entregar/${paso}`)
+/** Goes through the steps of a delivery up to the last one. Without a name, the recipient receives the parcel. */
+export async function fillEntrega(
+  guia: string,
+  { nombre = 'María López', fotos = 1, firmar = false, documento = '' } = {},
+) {
   await openGuiaPage(guia)
   await enlace('Entregar').tap()
-  await titulo('Entregar').waitFor()
+  await titulo('Tome una foto').waitFor()
   for (let i = 1; i <= fotos; i++) {
     await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText(`Foto ${i}`, { exact: true }).waitFor()
   }
-  await pagina.getByLabel('Nombre').fill(nombre)
+  await locateButton('Seguir').tap()
+  await titulo('¿Quién recibe?').waitFor()
+  if (nombre) {
+    await pagina.getByLabel('Nombre').fill(nombre)
+    await locateButton('Seguir').tap()
+  } else await locateButton('Es a quien viene').tap()
+  await titulo(/^(?:Firma|Documento|Entregar)$/).waitFor()
   if (firmar) await drawFirma()
+  if (documento) await pagina.getByLabel('Documento').fill(documento)
+  if (!(await titulo('Entregar').isVisible())) await locateButton('Seguir').tap()
+  await titulo('Entregar').waitFor()
 }
 export async function drawFirma() {
   const canvas = pagina.locator('canvas.firma')

@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await pagina.reload()
     await openGuiaPage(guia)
     await enlace('Entregar').tap()
-    await titulo('Entregar').waitFor()
+    await titulo('Tome una foto').waitFor()
   })
 
   it('says that a part of the page is missing, and loads it when asked to', async () => {

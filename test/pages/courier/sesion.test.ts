@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // A photo that is under way while the phone changes hands.
     const soltar = phoneBridge.holdResponse(/\/archivos/)
     await locateButton('Confirmar la entrega').tap()
-    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await pagina.getByText('Por enviar:').waitFor()
     await signOutOfPage()
     await locateButton('Salir de todos modos').tap()
     soltar()

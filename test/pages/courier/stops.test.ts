@@ -122,7 +122,7 @@ const fallarAqui = async (guia: string) => {
   await enlace('No se pudo entregar').tap()
   await pagina.getByLabel('No había nadie').check()
   await locateButton('Registrar').tap()
-  await titulo('Intento anotado').waitFor()
+  await titulo('Intento fallido').waitFor()
 }
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
@@ -141,7 +141,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(readStops).toEqual(['3a calle', '2a calle', '1a calle'])
     await phoneContext.setGeolocation({ latitude: AQUI.lat, longitude: AQUI.lng, accuracy: 8 })
     await fallarAqui(cerca)
-    await enlace('Siguiente: Vecina de la 2a calle').tap()
+    await pagina.getByText('Sigue: 2a calle').waitFor()
+    await enlace('Siguiente').tap()
     await titulo(new RegExp(media.slice(0, 4))).waitFor()
     // From the far end, the way goes back.
     await phoneContext.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
@@ -159,7 +160,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await signInOnPage(codigo)
     await expect.poll(readStops).toEqual(['1a calle', '2a calle', '3a calle'])
     await fallarAqui(cerca)
-    await enlace('Siguiente: Vecina de la 2a calle').waitFor()
+    await pagina.getByText('Sigue: 2a calle').waitFor()
     await goHome()
     await expect.poll(readStops).toEqual(['2a calle', '1a calle', '3a calle'])
     await pagina.getByText('a 1,0 km').waitFor()

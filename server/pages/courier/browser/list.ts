@@ -8,7 +8,7 @@ import { type Heading, headingOf } from './heading.ts'
 import { inStopOrder, partOfStop } from './stops.ts'
 import type { AssignedGuias, CourierAction, StoredGuia } from './store/base.ts'
 import { foldText } from './texts.ts'
-import { ESTADO_NAMES, type Estado, takesParcel } from './vocabulary.ts'
+import { ESTADO_NAMES, type Estado, type Motivo, takesParcel } from './vocabulary.ts'
 
 /** Row of the list: a guide on the phone, its prediction and its texts. */
 export interface DispatchRow extends StoredGuia, Prediction {
@@ -16,6 +16,8 @@ export interface DispatchRow extends StoredGuia, Prediction {
   titulo: string
   /** Words by which the courier finds the guide, in lower case and without accents. */
   texto: string
+  /** Reason of the last failed attempt that was reported on this phone; null if it knows none. */
+  motivo: Motivo | null
   /**
    * Distance in metres from the phone, or else from the point at which the way begins. Null if neither is known, or for
    * a guide without a known place.
@@ -64,14 +66,25 @@ function toDispatchRow(guia: StoredGuia, actions: readonly CourierAction[], here
   const prediction = predict(guia, actions)
   const heading = headingOf(guia.datos, prediction.estado)
   const titulo = titleOf(guia, prediction, heading)
-  const searchableTexts = [guia.guia, titulo, heading?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
+  const { nombre_comercio, destinatario, contenido, external_ref } = guia.datos ?? {}
+  const searchableTexts = [
+    guia.guia,
+    titulo,
+    heading?.direccion,
+    nombre_comercio,
+    destinatario,
+    contenido,
+    external_ref,
+  ]
   const texto = foldText(` ${searchableTexts.filter(Boolean).join(' ')}`)
+  const attempt = actions.findLast(({ estado }) => estado === 'intento_fallido')
   return {
     ...guia,
     ...prediction,
     heading,
     titulo,
     texto,
+    motivo: attempt?.evento?.motivo ?? null,
     distance: here && heading && distanceBetween(here, heading.lugar),
   }
 }
@@ -125,16 +138,26 @@ export const isCarried = ({ datos, isOwn, final }: DispatchRow) => datos !== nul
 /**
  * Returns the rows that match a search: every typed word begins a word of the row, or the typed text is part of the
  * row's code. The code is compared without blanks and hyphens, from 4 characters on. Both rules always apply, because a
- * typed text without a digit may be a code too: 1 code in 14 has no digit in its first 7 characters.
+ * typed text without a digit may be a code too: 1 code in 14 has no digit in its first 7 characters. A telephone is
+ * found by at least 4 of its digits, in any spelling.
  */
 export function buscar(rows: readonly DispatchRow[], searchText: string): readonly DispatchRow[] {
   const words = foldText(searchText).split(/\s+/).filter(Boolean)
   const codigo = normalizeBase32(searchText)
+  const digits = telephoneDigits(searchText)
   return rows.filter(
-    ({ texto, guia }) =>
-      words.every((word) => texto.includes(` ${word}`)) || (codigo.length >= 4 && guia.includes(codigo)),
+    ({ texto, guia, heading }) =>
+      words.every((word) => texto.includes(` ${word}`)) ||
+      (codigo.length >= MIN_SEARCHED && guia.includes(codigo)) ||
+      (digits.length >= MIN_SEARCHED && heading?.telefono?.includes(digits)),
   )
 }
+/** Minimum number of characters of a code or a telephone that find a guide. */
+const MIN_SEARCHED = 4
+
+/** Returns the digits of a typed telephone, without the prefix of international calls; empty for any other text. */
+const telephoneDigits = (searchText: string) =>
+  /^[\d\s+().-]+$/.test(searchText) ? searchText.replace(/\D/g, '').replace(/^00/, '') : ''
 
 /** Returns the part of the list to which a guide belongs; null if the guide can be delivered or collected now. */
 export const partToday = (row: DispatchRow) => partOfStop(row, localDayOf(Date.now()))

@@ -49,10 +49,13 @@ function Application({ registro }: { registro: Promise<ServiceWorkerRegistration
         registro={registro}
         isAtSignIn={path[0] === 'entrar'}
       />
-      <Screen key={path.join('/')} path={path} screens={screens} {...context} />
+      <Screen key={screenKeyOf(path)} path={path} screens={screens} {...context} />
     </>
   )
 }
+
+/** The steps of a delivery are one screen, so that its draft, position and faults outlive each step. */
+const screenKeyOf = (path: readonly string[]) => path.slice(0, path[2] === 'entregar' ? 3 : undefined).join('/')
 
 /** Shows the same content as the page before its script runs, so that nothing moves until there is data to show. */
 const Opening = () => (
@@ -85,7 +88,7 @@ function Screen({ path, screens, ...context }: ScreenProps) {
     return <screens.Mark sesion={sesion} estado={param in ESTADO_NAMES ? (param as Estado) : undefined} />
   if (lugar === 'accion') return <ActionDetail {...context} order={Number(param)} />
   const de = { sesion, guia: guia! }
-  if (action === 'entregar') return <Deliver {...de} />
+  if (action === 'entregar') return <Deliver {...de} path={estado} />
   if (action === 'nota') return <StepScreen {...de} estado={null} />
   if (!(estado in ESTADO_NAMES)) return <Guia {...de} />
   if (action === 'hecho')
@@ -121,7 +124,7 @@ function Avisos(props: {
   const minutes = Math.round(Math.abs(props.clockOffset) / 60_000)
   return (
     <div class="avisos" role="status">
-      {!props.isOnline && <p>Sin cobertura. Siga trabajando: todo se guarda y se envía después.</p>}
+      {!props.isOnline && <p>Sin cobertura. Todo se guarda y se envía después.</p>}
       {!props.isSesionActive && !props.isAtSignIn && (
         <p>
           Su sesión venció; no se perdió nada. <a href="#/entrar">Entre otra vez para enviar</a>

@@ -13,7 +13,7 @@ import {
   sendAction,
   sendBatch,
 } from './send.ts'
-import { readAction, readActions } from './store/actions.ts'
+import { canBeUndone, readAction, readActions } from './store/actions.ts'
 import { type CourierAction, onStoreChange, readSetting, setSetting } from './store/base.ts'
 
 /**
@@ -187,11 +187,13 @@ export function sendNow() {
 export function watchQueue() {
   addEventListener('online', sendNow)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && sendNow())
-  // Only new actions, of any tab, start a sending. Highest numbers are compared instead of counts, because one action
-  // may be sent while another is added.
+  // Only new actions, of any tab, start a sending, once they can no longer be undone. Numbers are compared instead of
+  // counts, because one action may be sent while another is added.
   let pendientes = new Set<number>()
   onStoreChange(async () => {
-    const ahora = (await readActions()).filter(({ status }) => status === 'pendiente').map(({ order }) => order)
+    const waiting = (await readActions()).filter(({ status }) => status === 'pendiente')
+    if (waiting.some(canBeUndone)) requestSync()
+    const ahora = waiting.filter((action) => !canBeUndone(action)).map(({ order }) => order)
     const antes = pendientes
     pendientes = new Set(ahora)
     if (ahora.every((order) => antes.has(order))) return

@@ -1,6 +1,7 @@
 // Service worker. It serves the page without coverage, and sends the queue when coverage returns while the page is
 // closed.
 import { sendQueue } from './queue.ts'
+import { canBeUndone, readActions } from './store/actions.ts'
 
 /** Files of the page. `route.ts` writes this constant before the script. */
 declare const SHELL: { version: string; first: string[]; later: string[] }
@@ -64,10 +65,13 @@ worker.addEventListener('sync', (evento) => {
 })
 
 /**
- * Sends the queue on behalf of the browser. After a failure the browser tries again, with growing delays.
+ * Sends the queue on behalf of the browser, once no action can be undone. After a failure the browser tries again, with
+ * growing delays.
  * @throws Error if the queue has to be sent again
  */
 async function synchronize() {
+  const undoEnds = (await readActions()).filter(canBeUndone).map(({ noAntesDe }) => noAntesDe)
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, ...undoEnds.map((end) => end - Date.now()))))
   const round = await sendQueue()
   if (round === 'sin_red' || round === 'luego') throw new Error(round)
 }

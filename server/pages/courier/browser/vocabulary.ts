@@ -97,19 +97,6 @@ export const STEP_LABELS: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelar',
 }
 
-/** Confirmation that the page shows after a courier has reported each state. */
-export const DONE_LABELS: Readonly<Record<Estado, string>> = {
-  ...ESTADO_NAMES,
-  recolectado: 'Recolectada',
-  en_bodega: 'Dejada en bodega',
-  en_transito: 'Enviada a otra bodega',
-  entregado: 'Entregada',
-  intento_fallido: 'Intento anotado',
-  en_devolucion: 'En devolución',
-  devuelto: 'Devuelta al comercio',
-  extraviado: 'Extravío reportado',
-}
-
 /** States that end a parcel's way to its recipient. Screens show their buttons apart and ask for confirmation. */
 export const DANGEROUS_ESTADOS: readonly Estado[] = ['en_devolucion', 'extraviado']
 
@@ -146,11 +133,11 @@ export const REASON_NAMES: Readonly<Record<Motivo, string>> = {
   direccion_incorrecta: 'La dirección está mal',
   destinatario_rechaza: 'No lo quiso recibir',
   sin_pago: 'No pagó',
-  persona_no_autorizada: 'No había quien pudiera recibir',
+  persona_no_autorizada: 'Quien estaba no podía',
   sin_respuesta: 'No contesta',
-  fuera_de_cobertura: 'Fuera de la zona de reparto',
+  fuera_de_cobertura: 'Fuera de la zona',
   reprogramado: 'Pidió otro día',
-  fuerza_mayor: 'Camino cerrado, lluvia u otra fuerza mayor',
+  fuerza_mayor: 'Clima, bloqueo o similar',
   intentos_agotados: 'Se agotaron los intentos',
   sin_decision: 'Nadie decidió',
   a_pedido_del_comercio: 'Lo pidió el comercio',
@@ -160,6 +147,25 @@ export const REASON_NAMES: Readonly<Record<Motivo, string>> = {
   destruido: 'Se destruyó',
   por_operador: 'La canceló la central',
   otro: 'Otro motivo',
+}
+
+/** Reasons that concern the address or the way to it. */
+const PLACE_REASONS: readonly Motivo[] = [
+  'direccion_inexistente',
+  'direccion_incorrecta',
+  'fuera_de_cobertura',
+  'fuerza_mayor',
+]
+
+/** Groups the reasons of a change of state under headings. */
+export function groupReasons(reasons: readonly Motivo[]): { titulo: string; reasons: readonly Motivo[] }[] {
+  if (reasons.length === 0) return []
+  if (!reasons.some((reason) => PLACE_REASONS.includes(reason))) return [{ titulo: '¿Por qué?', reasons }]
+  const isOfPlace = (reason: Motivo) => reason === 'otro' || PLACE_REASONS.includes(reason)
+  return [
+    { titulo: 'La persona', reasons: reasons.filter((reason) => !isOfPlace(reason)) },
+    { titulo: 'El lugar, el camino u otra cosa', reasons: reasons.filter(isOfPlace) },
+  ]
 }
 
 /** Name of each relation of a receiver to the recipient. */

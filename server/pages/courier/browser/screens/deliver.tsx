@@ -1,25 +1,49 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { DESCRIPCIONES_DE_SIN_FIRMA } from '../../../../generated/contract/vocabulary.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { evidenceFor, evidenceParts, findMissingEvidence, needsOwnEvidence } from '../evidence.ts'
-import { AvisoDeFalla, conFalla, useFaults } from '../faults.tsx'
-import { Firma, firmaToPng } from '../firma.tsx'
+import { evidenceFor, evidenceParts } from '../evidence.ts'
+import { AvisoDeFalla, useFaults } from '../faults.tsx'
+import { firmaToPng } from '../firma.tsx'
 import { type GeoPosition, goTo, usePosition, useStoredData } from '../hooks.ts'
 import { formatDistance } from '../list.ts'
-import { afterRename, isSameReceiver, lacksRelation, type Receiver, receiverOf, renameReceiver } from '../sameDoor.ts'
-import { enqueue, readStoredImage } from '../store/actions.ts'
+import { isSameReceiver, type Receiver, receiverOf } from '../sameDoor.ts'
+import { enqueue, readStoredImage, UNDO_MS } from '../store/actions.ts'
 import { type EntregaDraft, isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
-import { discardDraft, readDraft, storeDraft } from '../store/drafts.ts'
+import { discardDraft, readDraft } from '../store/drafts.ts'
 import type { MotivoSinFirma, PoliticaDeEvidencia, Relation } from '../vocabulary.ts'
-import { explainFoto, Fotos, useFotos } from './fotos.tsx'
-import { BackLink, ConfirmDialog, horaDe, ScreenTitle } from './pieces.tsx'
-import { type AtDoor, farDistance, includedParcels, OtherParcels, ReceiverFields, readDoor } from './sameDoor.tsx'
+import {
+  ConfirmStep,
+  DeliverHeader,
+  type DeliverView,
+  FotosStep,
+  ReceiverStep,
+  SignatureStep,
+} from './deliverSteps.tsx'
+import {
+  type Campo,
+  createDraft,
+  type DeliveryStep,
+  type DraftHandle,
+  type FarParcel,
+  type Faults,
+  faultsAt,
+  findFarParcels,
+  findSchemaFaults,
+  firstOpenStep,
+  parcelsOf,
+  stepsOf,
+  useDraft,
+  vanCon,
+} from './draft.ts'
+import { explainFoto, TakeFoto, useFotos } from './fotos.tsx'
+import { ConfirmDialog } from './pieces.tsx'
+import { type AtDoor, readDoor } from './sameDoor.tsx'
 import { NO_SPACE } from './step.tsx'
 
-const POOR_PRECISION_M = 100
-
-/** Screen of a delivery. */
-export function Deliver({ sesion, guia }: { sesion: Sesion; guia: string }) {
+/**
+ * Screens of a delivery, one for each decision.
+ * @param path step in the screen's address; without one, the delivery opens at the first step whose data are missing
+ */
+export function Deliver({ sesion, guia, path }: { sesion: Sesion; guia: string; path: string }) {
   const [draft, setDraft] = useState<EntregaDraft>()
   useEffect(() => {
     let isMounted = true
@@ -36,136 +60,29 @@ export function Deliver({ sesion, guia }: { sesion: Sesion; guia: string }) {
     }
   }, [guia, sesion.repartidor])
   const door = useStoredData(() => readDoor(sesion.repartidor, guia), guia)
-  return draft && door ? <DeliverForm sesion={sesion} initialDraft={draft} door={door} /> : null
+  return draft && door ? <DeliverForm sesion={sesion} initialDraft={draft} door={door} path={path} /> : null
 }
-
-const createDraft = ({ repartidor }: Sesion, guia: string): EntregaDraft => ({
-  guia,
-  repartidor,
-  fotos: [],
-  otherParcels: [],
-  strokes: null,
-  sin_firma: '',
-  nombre: '',
-  documento: '',
-  relacion: '',
-  descripcion: '',
-  ocurrido_en: null,
-  zona: null,
-  lugar: null,
-})
-
-/** Parcel of the delivery that is far from its confirmed place. */
-interface FarParcel {
-  guia: string
-  /** Words for the confirmed place in the question to the courier. */
-  lugar: string
-  distance: number
-}
-
-type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'general' | `nombre-${string}` | `relacion-${string}`
-
-/** Other parcels of the delivery. A corrected delivery covers only its own parcel, because its time and place are fixed. */
-const vanCon = (draft: EntregaDraft, door: AtDoor) => (draft.ocurrido_en ? [] : includedParcels(draft, door))
-
-/** Parcels of the delivery with their policies, the form's parcel first. */
-const parcelsOf = (draft: EntregaDraft, door: AtDoor) => [
-  { politica: door.politica, isSamePerson: true },
-  ...vanCon(draft, door).map(({ other, candidate }) => ({
-    politica: candidate.datos.evidencia,
-    isSamePerson: isSameReceiver(other, draft),
-  })),
-]
-
-/** Returns what the form lacks, by field. */
-function findSchemaFaults(draft: EntregaDraft, door: AtDoor): Partial<Record<Campo, string>> {
-  const missingFields: Partial<Record<Campo, string>> = {
-    ...findMissingEvidence(evidenceFor(parcelsOf(draft, door)), draft),
-    ...(draft.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
-  }
-  for (const { other, candidate } of vanCon(draft, door)) {
-    const isSamePerson = isSameReceiver(other, draft)
-    if (needsOwnEvidence({ politica: candidate.datos.evidencia, isSamePerson }))
-      missingFields[`nombre-${other.guia}`] = 'Pide la firma o el documento de quien lo recibe: entréguelo aparte.'
-    if (other.nombre?.trim() === '') missingFields[`nombre-${other.guia}`] = 'Escriba quién lo recibió.'
-    if (lacksRelation(other, draft, candidate.isForSamePerson))
-      missingFields[`relacion-${other.guia}`] = 'Elija quién es.'
-  }
-  return missingFields
-}
-
-/** Returns the parcels of the delivery that are far from their confirmed places. */
-function findFarParcels(draft: EntregaDraft, door: AtDoor, here: GeoPosition['point']): FarParcel[] {
-  if (draft.ocurrido_en) return []
-  const { destinatario } = door
-  const candidates = vanCon(draft, door).map(({ candidate }) => candidate)
-  const lugar = candidates.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
-  return [
-    { guia: draft.guia, lugar, point: door.point },
-    ...candidates.map(({ guia, titulo, point }) => ({ guia, lugar: `lugar de ${titulo}`, point })),
-  ].flatMap(({ point, ...parcel }) => {
-    const distance = farDistance(here, point)
-    return distance === null ? [] : [{ ...parcel, distance }]
-  })
-}
-
-/** Draft on the screen and in the phone's storage. */
-function useDraft(initialDraft: EntregaDraft, showFailure: (error: unknown) => void) {
-  const [draft, setDraft] = useState(initialDraft)
-  const actual = useRef(initialDraft)
-  const writing = useRef<Promise<void>>(null)
-  const isDirty = useRef(false)
-  /** Shows a change on the screen at once, and then stores it. Changes during a write cause only one further write. */
-  const changeDraft = (change: Partial<EntregaDraft>) => {
-    actual.current = { ...actual.current, ...change }
-    setDraft(actual.current)
-    isDirty.current = true
-    writing.current ??= (async () => {
-      while (isDirty.current) {
-        isDirty.current = false
-        await storeDraft(actual.current).catch(showFailure)
-      }
-      writing.current = null
-    })()
-  }
-  /** Stores a photo before the screen shows it, so that the photo is never lost. */
-  const addFoto = async (newImage: StoredImage) => {
-    const fotos = [...actual.current.fotos, newImage.id]
-    await storeDraft({ ...actual.current, fotos }, newImage)
-    actual.current = { ...actual.current, fotos }
-    setDraft(actual.current)
-  }
-  const removeFoto = async (id: string) => {
-    const fotos = actual.current.fotos.filter((other) => other !== id)
-    actual.current = { ...actual.current, fotos }
-    setDraft(actual.current)
-    await storeDraft(actual.current, undefined, id).catch(showFailure)
-  }
-  /** Changes the receiver. A new name drops the relations that were chosen for the earlier name. */
-  const changeReceiver = (nuevo: Receiver) => {
-    const { nombre, otherParcels } = actual.current
-    changeDraft({ ...nuevo, otherParcels: nuevo.nombre === nombre ? otherParcels : afterRename(otherParcels) })
-  }
-  return { draft, actual, writing, changeDraft, addFoto, removeFoto, changeReceiver }
-}
-type DraftHandle = ReturnType<typeof useDraft>
 
 interface ConfirmationOptions {
   sesion: Sesion
   door: AtDoor
   posicion: GeoPosition
-  fail: (fallas: Partial<Record<Campo, string>>) => void
+  fail: (fallas: Faults) => void
+  goToStep: (step: DeliveryStep) => void
 }
 
 /** Confirmation of the delivery: checks the form, asks about parcels that are far away, and stores the deliveries. */
-function useConfirmation({ actual, writing }: DraftHandle, { sesion, door, posicion, fail }: ConfirmationOptions) {
+function useConfirmation({ actual, writing }: DraftHandle, options: ConfirmationOptions) {
+  const { sesion, door, posicion, fail, goToStep } = options
   const isSaving = useRef(false)
   const [farParcels, setFarParcels] = useState<FarParcel[]>([])
-  const confirm = (evento: SubmitEvent) => {
-    evento.preventDefault()
+  const confirm = () => {
     const missingFields = findSchemaFaults(actual.current, door)
     fail(missingFields)
-    if (Object.keys(missingFields).length > 0 || isSaving.current) return
+    // Another parcel of the door may need more evidence than the earlier steps asked for.
+    if (Object.keys(missingFields).length > 0)
+      return goToStep(firstOpenStep(stepsOf(evidenceFor(parcelsOf(actual.current, door))), missingFields))
+    if (isSaving.current) return
     const foundFarParcels = findFarParcels(actual.current, door, posicion.point)
     if (foundFarParcels.length > 0) setFarParcels(foundFarParcels)
     else deliver([])
@@ -204,7 +121,8 @@ function useConfirmation({ actual, writing }: DraftHandle, { sesion, door, posic
   return { confirm, deliver, farParcels, setFarParcels }
 }
 
-function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDraft: EntregaDraft; door: AtDoor }) {
+function DeliverForm(props: { sesion: Sesion; initialDraft: EntregaDraft; door: AtDoor; path: string }) {
+  const { sesion, initialDraft, door, path } = props
   const { guia } = initialDraft
   const [fallas, fail] = useFaults<Campo>()
   const [isAsking, setIsAsking] = useState(false)
@@ -212,7 +130,7 @@ function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDr
   const showFailure = (error: unknown) =>
     fail({ general: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
   const draftHandle = useDraft(initialDraft, showFailure)
-  const { draft, actual, writing, changeDraft, addFoto, removeFoto } = draftHandle
+  const { draft, actual, writing, addFoto } = draftHandle
   const { preparing, takeFotos } = useFotos({
     guia,
     countFotos: () => actual.current.fotos.length,
@@ -224,130 +142,54 @@ function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDr
       else showFailure(causa)
     },
   })
-  const confirmation = useConfirmation(draftHandle, { sesion, door, posicion, fail })
+  const policy = evidenceFor(parcelsOf(draft, door))
+  const steps = stepsOf(policy)
+  const [initialStep] = useState(() => firstOpenStep(steps, findSchemaFaults(draft, door)))
+  const step = steps.find((item) => item === path) ?? initialStep
+  const goToStep = (to: DeliveryStep) => goTo(`guia/${guia}/entregar/${to}`)
+  const goOn = () => {
+    const missingFields = faultsAt(step, findSchemaFaults(actual.current, door))
+    fail(missingFields)
+    if (Object.keys(missingFields).length === 0) goToStep(steps[steps.indexOf(step) + 1]!)
+  }
+  const confirmation = useConfirmation(draftHandle, { sesion, door, posicion, fail, goToStep })
   const { confirm, deliver, farParcels, setFarParcels } = confirmation
-  const { fotos_minimas } = evidenceFor(parcelsOf(draft, door))
+  const submit = (evento: SubmitEvent) => {
+    evento.preventDefault()
+    if (step === 'confirmar') confirm()
+    else goOn()
+  }
+  const view: DeliverView = { draftHandle, door, policy, posicion, fallas, preparing, goOn }
+  const Step = { fotos: FotosStep, quien: ReceiverStep, firma: SignatureStep, confirmar: ConfirmStep }[step]
+  const entregaCount = vanCon(draft, door).length + 1
+  const mustTakeFoto = step === 'fotos' && draft.fotos.length < policy.fotos_minimas
   return (
-    <form onSubmit={confirm} noValidate>
-      <DeliverHeader draft={draft} />
-      <Fotos
-        de={fotos_minimas === 10 ? '10' : `${fotos_minimas} a 10`}
-        fotos={draft.fotos.map((id) => ({ id, leer: async () => (await readStoredImage(id))?.blob }))}
-        preparing={preparing}
-        takeFotos={takeFotos}
-        removeFoto={removeFoto}
-        falla={fallas.fotos}
-      />
-      <Receptor draftHandle={draftHandle} door={door} fallas={fallas} />
-      <label for="descripcion">Nota (si hace falta)</label>
-      <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto(draftHandle, 'descripcion')} />
-      {!draft.ocurrido_en && (
-        <>
-          <PositionStatus posicion={posicion} far={farDistance(posicion.point, door.point)} />
-          <OtherParcels
-            draft={draft}
-            door={door}
-            here={posicion.point}
-            fallas={fallas}
-            onChange={(change) => changeDraft({ otherParcels: change(actual.current.otherParcels) })}
-          />
-        </>
+    <form onSubmit={submit} noValidate>
+      <DeliverHeader draft={draft} door={door} steps={steps} step={step} />
+      <Step key={step} {...view} />
+      {step === 'confirmar' && (
+        <button type="button" class="discreto" onClick={() => setIsAsking(true)}>
+          Descartar
+        </button>
       )}
-      <button type="button" class="discreto" onClick={() => setIsAsking(true)}>
-        Descartar
-      </button>
       <div class="barra pegada">
         <AvisoDeFalla de="general">{fallas.general}</AvisoDeFalla>
-        <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
-          Confirmar la entrega
-        </button>
+        {step === 'fotos' && <TakeFoto count={draft.fotos.length} isMain={mustTakeFoto} {...{ fallas, takeFotos }} />}
+        {!(mustTakeFoto && draft.fotos.length === 0) && (
+          <button type="submit" class={mustTakeFoto ? '' : 'principal'} aria-disabled={preparing > 0 || undefined}>
+            {step !== 'confirmar'
+              ? 'Seguir'
+              : entregaCount > 1
+                ? `Confirmar las ${entregaCount} entregas`
+                : 'Confirmar la entrega'}
+          </button>
+        )}
       </div>
       {farParcels.length > 0 && (
         <FarQuestion farParcels={farParcels} onClose={() => setFarParcels([])} onAccept={() => deliver(farParcels)} />
       )}
       {isAsking && <DiscardQuestion guia={guia} writing={() => writing.current} onClose={() => setIsAsking(false)} />}
     </form>
-  )
-}
-
-function DeliverHeader({ draft: { guia, ocurrido_en, zona } }: { draft: EntregaDraft }) {
-  return (
-    <>
-      <BackLink a={`guia/${guia}`}>
-        <span class="codigo">{inGroups(guia)}</span>
-      </BackLink>
-      <ScreenTitle>Entregar</ScreenTitle>
-      {ocurrido_en && <p class="nota">Corrige la entrega de las {horaDe(ocurrido_en, zona)}.</p>}
-    </>
-  )
-}
-
-/** Returns the attributes of an input that writes to a field of the draft. */
-const texto = ({ draft, changeDraft }: DraftHandle, campo: 'documento' | 'descripcion') => ({
-  value: draft[campo],
-  onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => changeDraft({ [campo]: currentTarget.value }),
-})
-
-/** Part of the form about the receiver: name, relation, signature and document, as the merchant needs them. */
-function Receptor(props: { draftHandle: DraftHandle; door: AtDoor; fallas: Partial<Record<Campo, string>> }) {
-  const { draftHandle, door, fallas } = props
-  const { draft, actual, changeDraft, changeReceiver } = draftHandle
-  const { destinatario } = door
-  const { firma, documento } = evidenceFor(parcelsOf(draft, door))
-  return (
-    <>
-      <fieldset>
-        <legend>Quién recibe</legend>
-        <p class="nota">{document.getElementById('app')!.dataset.privacidad}</p>
-        <ReceiverFields
-          suffix=""
-          valor={draft}
-          destinatario={destinatario}
-          offer={(nombre) => nombre}
-          labels={{ nombre: 'Nombre', relacion: 'Quién es', noRelation: 'Sin decir' }}
-          fallas={{ nombre: fallas.nombre }}
-          onRename={(nombre) => changeReceiver(renameReceiver(actual.current, nombre, destinatario))}
-          onRelation={(relacion) => changeDraft({ relacion })}
-          onDestinatario={(nombre) => changeReceiver({ nombre, relacion: 'destinatario' })}
-        />
-      </fieldset>
-
-      {firma !== 'no' && (
-        <fieldset>
-          <legend>
-            Firma <small>({firma === 'obligatoria' ? 'la pide el comercio' : 'si puede'})</small>
-          </legend>
-          <Firma
-            strokes={draft.strokes}
-            onSign={(strokes) => changeDraft(strokes ? { strokes, sin_firma: '' } : { strokes })}
-          />
-          {firma === 'obligatoria' && !draft.strokes && (
-            <SinFirma
-              valor={draft.sin_firma}
-              falla={fallas.firma}
-              onChoose={(sin_firma) => changeDraft({ sin_firma })}
-            />
-          )}
-        </fieldset>
-      )}
-
-      {documento !== 'no' && (
-        <>
-          <label for="documento">
-            {documento === 'obligatoria' ? 'Número del documento' : 'Documento (si lo mostró)'}
-          </label>
-          <input
-            id="documento"
-            type="text"
-            autocomplete="off"
-            maxLength={40}
-            {...conFalla('documento', fallas.documento)}
-            {...texto(draftHandle, 'documento')}
-          />
-          <AvisoDeFalla de="documento">{fallas.documento}</AvisoDeFalla>
-        </>
-      )}
-    </>
   )
 }
 
@@ -365,30 +207,6 @@ function DiscardQuestion(props: { guia: string; writing: () => Promise<void> | n
         goTo(`guia/${guia}`, true)
       }}
     />
-  )
-}
-
-/** Reasons for a missing signature that the courier can choose. */
-function SinFirma(props: { valor: string; falla: string | undefined; onChoose: (motivo: string) => void }) {
-  const { valor, falla, onChoose } = props
-  return (
-    <>
-      <label for="sin-firma">Si no firma, ¿por qué?</label>
-      <select
-        id="sin-firma"
-        {...conFalla('sin-firma', falla)}
-        value={valor}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-      >
-        <option value="">Elija</option>
-        {Object.entries(DESCRIPCIONES_DE_SIN_FIRMA).map(([motivo, text]) => (
-          <option key={motivo} value={motivo}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <AvisoDeFalla de="sin-firma">{falla}</AvisoDeFalla>
-    </>
   )
 }
 
@@ -480,22 +298,5 @@ async function storeEntregas(
       strokes: png && lleva.firma ? strokes : null,
     }
   }
-  await enqueue(entregas.map(buildAction), ahora, ocurrido_en, images)
-}
-
-function PositionStatus({ posicion: { estado, point }, far }: { posicion: GeoPosition; far: number | null }) {
-  const texts = {
-    searching: 'Buscando dónde está…',
-    denied: 'Sin permiso para ver dónde está: la entrega vale igual, sin el lugar.',
-    unavailable: 'El teléfono no encuentra dónde está: la entrega vale igual, sin el lugar.',
-    found: point
-      ? `Lugar anotado, con precisión de unos ${Math.round(point.precision_m)} m.${point.precision_m > POOR_PRECISION_M ? ' Es poco exacto: si puede, salga a un lugar abierto.' : ''}`
-      : '',
-  }
-  return (
-    <p class={far !== null ? 'lugar lejos' : estado === 'found' ? 'lugar listo' : 'lugar'} role="status">
-      {far !== null && <strong>Está a {formatDistance(far)} del lugar confirmado. </strong>}
-      {texts[estado]}
-    </p>
-  )
+  await enqueue(entregas.map(buildAction), ahora, ocurrido_en, images, ocurrido_en ? 0 : UNDO_MS)
 }

@@ -1,14 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Undo2 } from '../../../../generated/contract/icons.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { useStoredData } from '../hooks.ts'
-import { isCarried, partToday } from '../list.ts'
-import type { Sesion } from '../store/base.ts'
+import { goTo, useStoredData } from '../hooks.ts'
+import { isCarried, partToday, searchView } from '../list.ts'
+import { canBeUndone, endUndo, undoActions } from '../store/actions.ts'
+import type { CourierAction, Sesion } from '../store/base.ts'
 import { readGuiaOf } from '../store/guias.ts'
-import { DONE_LABELS, ESTADO_NAMES, type Estado } from '../vocabulary.ts'
-import { ScreenTitle } from './pieces.tsx'
+import { ESTADO_NAMES, type Estado } from '../vocabulary.ts'
+import { Icon, ScreenTitle } from './pieces.tsx'
 import { readRows } from './row.tsx'
 
-/** Screen after a step: confirms that the step is stored, shows whether it was sent, and leads to the next guide. */
+/**
+ * Screen after a step: confirms that the step is stored, lets the courier undo it for some seconds, and leads to the next
+ * guide. Leaving the screen or the page ends the time to undo.
+ */
 export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado; entregaCount: number }) {
   const { sesion, guia, estado, entregaCount } = props
   const repartidor = sesion.repartidor
@@ -26,6 +31,10 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
     return { nextRow, ultima, stoppedAction: guiaActions.find(({ status }) => status === 'atencion') }
   }, guia)
   const nombre = useDestinatarioName(repartidor, guia)
+  // The list opens at the next stop. The guide that was opened from the list is done.
+  useEffect(() => {
+    searchView.ultima = null
+  }, [])
   if (!storedData) return null
   const { nextRow, ultima, stoppedAction } = storedData
   return (
@@ -34,7 +43,7 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
         ✓
       </p>
       <ScreenTitle>
-        {DONE_LABELS[estado]}
+        {ESTADO_NAMES[estado]}
         {entregaCount > 1 && `: ${entregaCount} guías`}
       </ScreenTitle>
       {nombre && <p class="destinatario">{nombre}</p>}
@@ -44,25 +53,25 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
           {inGroups(guia)}
         </a>
       </p>
-      <p class="estado" role="status">
-        {ESTADO_NAMES[estado]}
-        {ultima?.status === 'pendiente' && ' (por enviar)'}
-      </p>
       {stoppedAction ? (
         <p class="nota mal">
           El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.order}`}>Vea por qué</a>
         </p>
       ) : (
-        <p class="suave">
-          {ultima?.status === 'pendiente'
-            ? 'Está guardado en el teléfono y se envía solo.'
-            : 'El servicio ya lo tiene.'}
+        <p class="suave" role="status">
+          {ultima?.status === 'pendiente' ? 'Por enviar: está guardado en el teléfono y se envía solo.' : 'Enviado.'}
         </p>
       )}
+      {ultima && <Undo key={ultima.order} accion={ultima} count={entregaCount} />}
       <nav class="barra pegada" aria-label="Seguir">
         {nextRow && (
+          <p>
+            Sigue: <strong>{nextRow.heading?.street || nextRow.titulo}</strong>
+          </p>
+        )}
+        {nextRow && (
           <a class="boton principal" href={`#/guia/${nextRow.guia}`}>
-            Siguiente: {nextRow.titulo}
+            Siguiente
           </a>
         )}
         <a class={nextRow ? 'boton' : 'boton principal'} href="#/">
@@ -70,6 +79,38 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
         </a>
       </nav>
     </>
+  )
+}
+
+/**
+ * Button that undoes a step while it waits to be sent.
+ * @param count number of actions of the step. Their numbers follow each other, because one transaction stored them.
+ */
+function Undo({ accion, count }: { accion: CourierAction; count: number }) {
+  const [canUndo, setCanUndo] = useState(canBeUndone(accion))
+  const { guia, estado, order } = accion
+  const orders = Array.from({ length: count }, (_, i) => order + i)
+  useEffect(() => {
+    if (!canUndo) return
+    const end = () => setCanUndo(false)
+    const timer = setTimeout(end, accion.noAntesDe - Date.now())
+    document.addEventListener('visibilitychange', end)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', end)
+      endUndo(orders)
+    }
+  }, [canUndo])
+  if (!canUndo) return null
+  const undo = async () => {
+    if (await undoActions(orders)) goTo(accion.entrega ? `guia/${guia}/entregar` : `guia/${guia}/paso/${estado}`, true)
+    else setCanUndo(false)
+  }
+  return (
+    <button type="button" onClick={undo}>
+      <Icon drawing={Undo2} />
+      Deshacer
+    </button>
   )
 }
 

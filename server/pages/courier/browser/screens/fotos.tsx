@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Camera } from '../../../../generated/contract/icons.ts'
 import { AvisoDeFalla, conFalla } from '../faults.tsx'
 import { shrinkFoto, UnreadableFoto } from '../fotos.ts'
 import type { StoredImage } from '../store/base.ts'
 import { fotoTime } from '../time.ts'
+import { Icon } from './pieces.tsx'
 
 const MAX_FOTOS = 10
 
@@ -48,44 +50,51 @@ export function useFotos({ guia, countFotos, addFoto, fail }: TakeFotosOptions) 
 /** Returns the message for the courier about a photo that cannot be used; undefined for any other error. */
 export const explainFoto = (causa: unknown) => (causa instanceof UnreadableFoto ? causa.message : undefined)
 
-/** Field for up to 10 photos. */
+/** Photos that were taken, and the fault of their field. */
 export function Fotos(props: {
-  de: string
   fotos: readonly TakenFoto[]
   preparing: number
-  takeFotos: (input: HTMLInputElement) => void
   removeFoto: (id: string) => void
   falla?: string | undefined
 }) {
-  const { de, fotos, preparing, takeFotos, removeFoto, falla } = props
+  const { fotos, preparing, removeFoto, falla } = props
   return (
-    <fieldset>
-      <legend>
-        Fotos <small>({de})</small>
-      </legend>
+    <>
       <ul class="fotos">
         {fotos.map(({ id, leer }, i) => (
           <Foto key={id} leer={leer} numero={i + 1} onRemove={() => removeFoto(id)} />
         ))}
       </ul>
-      {fotos.length < MAX_FOTOS && (
-        <label class="boton">
-          <input
-            class="oculto"
-            type="file"
-            accept="image/*"
-            capture="environment"
-            {...conFalla('fotos', falla)}
-            onChange={({ currentTarget }) => takeFotos(currentTarget)}
-          />
-          {fotos.length === 0 ? 'Tomar foto' : 'Otra foto'}
-        </label>
-      )}
       <AvisoDeFalla de="fotos">{falla}</AvisoDeFalla>
       <p class="suave" role="status">
         {preparing > 0 && 'Preparando la foto…'}
       </p>
-    </fieldset>
+    </>
+  )
+}
+
+/** Button that opens the camera, until there are 10 photos. */
+export function TakeFoto(props: {
+  count: number
+  isMain?: boolean
+  fallas: { fotos?: string | undefined }
+  takeFotos: (input: HTMLInputElement) => void
+}) {
+  const { count, isMain, fallas, takeFotos } = props
+  if (count >= MAX_FOTOS) return null
+  return (
+    <label class={isMain ? 'boton principal' : 'boton'}>
+      <input
+        class="oculto"
+        type="file"
+        accept="image/*"
+        capture="environment"
+        {...conFalla('fotos', fallas.fotos)}
+        onChange={({ currentTarget }) => takeFotos(currentTarget)}
+      />
+      <Icon drawing={Camera} />
+      {count === 0 ? 'Tomar foto' : 'Otra foto'}
+    </label>
   )
 }
 

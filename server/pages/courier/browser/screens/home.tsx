@@ -110,6 +110,7 @@ export function Home({ sesion }: ScreenContext) {
       </header>
       <Tabs unsent={unsent.length} />
       <Progress doneCount={datos.doneCount} lleva={carriedRows.length} />
+      {nextStop && <NextStop row={nextStop} carriedRows={carriedRows} quien={sesion.nombre} isLocated={isLocated} />}
       {stoppedCount > 0 && (
         <p class="nota mal">
           <a href="#/hoy">
@@ -122,11 +123,10 @@ export function Home({ sesion }: ScreenContext) {
       {datos.drafts.map(({ guia }) => (
         <p key={guia} class="nota">
           <a href={`#/guia/${guia}/entregar`}>
-            Terminar la entrega de <span class="codigo">{inGroups(guia)}</span>
+            Terminar la entrega de {rows.find((row) => row.guia === guia)?.titulo ?? inGroups(guia)}
           </a>
         </p>
       ))}
-      {nextStop && <NextStop row={nextStop} carriedRows={carriedRows} quien={sesion.nombre} isLocated={isLocated} />}
       {rows.length === 0 && datos.asignadas.length === 0 && (
         <div class="vacio">
           <Icon drawing={PackageOpen} />

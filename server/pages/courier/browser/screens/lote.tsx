@@ -5,7 +5,7 @@ import { goTo } from '../hooks.ts'
 import type { DispatchRow } from '../list.ts'
 import { canEnter, LOTE_ESTADOS, type LoteStep, reportLote, ultimoLote } from '../lote.ts'
 import { isOutOfSpace, type Sesion } from '../store/base.ts'
-import { DONE_LABELS } from '../vocabulary.ts'
+import { ESTADO_NAMES } from '../vocabulary.ts'
 import { ScreenTitle } from './pieces.tsx'
 import { NO_SPACE } from './step.tsx'
 
@@ -72,7 +72,7 @@ export function LoteDone() {
         ✓
       </p>
       <ScreenTitle>
-        {DONE_LABELS[estado]}: {doneCount === 1 ? '1 guía' : `${doneCount} guías`}
+        {ESTADO_NAMES[estado]}: {doneCount === 1 ? '1 guía' : `${doneCount} guías`}
       </ScreenTitle>
       <p class="suave">Están guardadas en el teléfono, cada una con su hora, y se envían solas.</p>
       {remaining.length > 0 && (

@@ -40,13 +40,13 @@ export const BackLink = ({ a, children = 'Volver' }: { a: string; children?: Com
 )
 
 /** Advice to call the central office, with its telephone if one is configured. */
-export const CallCentral = () =>
+export const CallCentral = ({ children = 'Avise' }: { children?: string }) =>
   CENTRAL ? (
     <a class="central" href={`tel:${CENTRAL.e164}`}>
-      Avise a la central: {CENTRAL.visible}
+      {children} a la central: {CENTRAL.visible}
     </a>
   ) : (
-    <>Avise a la central.</>
+    <>{children} a la central.</>
   )
 
 /** Question before a step that cannot be undone. Both answers close it; Escape means «no». */

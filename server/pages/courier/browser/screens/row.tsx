@@ -5,7 +5,7 @@ import { type DispatchRow, dispatchRows, formatDistance, searchView } from '../l
 import { readActions } from '../store/actions.ts'
 import { type CourierAction, readSetting, type Sesion, type StoredGuia } from '../store/base.ts'
 import { readGuiasOf } from '../store/guias.ts'
-import { decisionWords, ESTADO_NAMES } from '../vocabulary.ts'
+import { decisionWords, ESTADO_NAMES, type Estado, type Motivo, REASON_NAMES } from '../vocabulary.ts'
 
 /** Remembers which guide was opened from a list, so that the list continues there afterwards. */
 export const rememberGuia = (guia: string) => {
@@ -13,14 +13,18 @@ export const rememberGuia = (guia: string) => {
 }
 
 /** Returns the text of a row about its guide's state; empty while the parcel is on the way to its recipient. */
-function statusOfRow({ estado, isUnsent, datos }: DispatchRow, isBrief: boolean): string {
+function statusOfRow({ estado, motivo, isUnsent, datos }: DispatchRow, isBrief: boolean): string {
   const { decision } = datos ?? {}
   const estadoParts = [
-    (!isBrief || estado !== 'en_ruta') && (estado ? ESTADO_NAMES[estado] : 'estado desconocido'),
+    (!isBrief || estado !== 'en_ruta') && (estado ? nameOfState(estado, motivo) : 'estado desconocido'),
     isUnsent && '(por enviar)',
   ].filter(Boolean)
   return [estadoParts.join(' '), decision && decisionWords(decision)].filter(Boolean).join(' · ')
 }
+
+/** Returns the name of a state. A failed attempt is named by its reason, if the phone knows it. */
+const nameOfState = (estado: Estado, motivo: Motivo | null) =>
+  estado === 'intento_fallido' && motivo ? REASON_NAMES[motivo] : ESTADO_NAMES[estado]
 
 /** Row of the first screen for a stop after the next one: address, distance and name. */
 export function BriefRow({ row }: { row: DispatchRow }) {

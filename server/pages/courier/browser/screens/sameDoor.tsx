@@ -40,6 +40,8 @@ interface Candidate {
 /** Parcel of the form, and the parcels that may be handed over with it. */
 export interface AtDoor {
   destinatario: string | null
+  /** Address of the parcel of the form; empty if unknown. */
+  direccion: string
   point: Point | null
   /** Evidence that the merchant needs; undefined if the phone does not know. */
   politica: PoliticaDeEvidencia | undefined
@@ -65,6 +67,7 @@ export async function readDoor(repartidor: string, guia: string): Promise<AtDoor
   const datos = formRow?.datos
   return {
     destinatario: datos?.destinatario ?? null,
+    direccion: formRow?.heading?.direccion ?? '',
     point: datos ? confirmedPoint(datos) : null,
     politica: datos?.evidencia,
     candidates,
@@ -92,24 +95,15 @@ export function ReceiverFields(props: {
   /** Suffix of the ids of these fields, which makes them unique on the page. */
   suffix: string
   valor: Receiver
-  destinatario: string | null
-  /** Text of the button that fills in the recipient. */
-  offer: (destinatario: string) => string
   labels: { nombre: string; relacion: string; noRelation: string }
   fallas: { nombre: string | undefined; relacion?: string | undefined }
   onRename: (nombre: string) => void
   onRelation: (relacion: string) => void
-  onDestinatario: (nombre: string) => void
 }) {
-  const { suffix, valor, destinatario, offer, labels, fallas, onRename, onRelation, onDestinatario } = props
+  const { suffix, valor, labels, fallas, onRename, onRelation } = props
   const [nombre, relacion] = [`nombre${suffix}`, `relacion${suffix}`]
   return (
     <>
-      {destinatario && valor.nombre !== destinatario && (
-        <button type="button" onClick={() => onDestinatario(destinatario)}>
-          {offer(destinatario)}
-        </button>
-      )}
       <label for={nombre}>{labels.nombre}</label>
       <input
         id={nombre}
@@ -194,7 +188,7 @@ export function OtherParcels(props: {
                       checked ? includeParcel(guia, false) : removeParcel(guia)
                     }
                   />
-                  <Parcel candidate={candidate} />
+                  <Parcel candidate={candidate} knownAddress={door.direccion} />
                 </label>
                 {other && (
                   <OtherReceiver
@@ -263,12 +257,24 @@ function DoubtfulParcels({
   )
 }
 
-const Parcel = ({ candidate: { guia, titulo, direccion, datos } }: { candidate: Candidate }) => (
-  <span class="paquete">
-    <strong>{titulo}</strong> <small class="codigo">{inGroups(guia)}</small>{' '}
-    <small>{[titulo === direccion ? null : direccion, datos.contenido].filter(Boolean).join(' · ')}</small>
-  </span>
-)
+/**
+ * Parcel of another recipient or of the same one.
+ * @param knownAddress address that the screen shows already
+ */
+const Parcel = ({ candidate, knownAddress }: { candidate: Candidate; knownAddress?: string }) => {
+  const { guia, titulo, direccion, datos, isForSamePerson } = candidate
+  const details = [
+    datos.contenido,
+    isForSamePerson ? 'Mismo destinatario' : 'Otro destinatario',
+    direccion !== titulo && direccion !== knownAddress && direccion,
+  ]
+  return (
+    <span class="paquete">
+      <strong>{titulo}</strong> <small class="codigo">{inGroups(guia)}</small>{' '}
+      <small>{details.filter(Boolean).join(' · ')}</small>
+    </span>
+  )
+}
 
 function OtherReceiver(props: {
   other: OtherParcel
@@ -282,6 +288,7 @@ function OtherReceiver(props: {
   const { guia, datos, isForSamePerson } = candidate
   const { destinatario } = datos
   const isSamePerson = isSameReceiver(other, draft)
+  const nombreActual = other.nombre ?? draft.nombre
   return (
     <>
       {far !== null && (
@@ -289,11 +296,17 @@ function OtherReceiver(props: {
           <strong>Está a {formatDistance(far)} del lugar confirmado de este paquete.</strong>
         </p>
       )}
+      {destinatario && nombreActual !== destinatario && (
+        <button
+          type="button"
+          onClick={() => onChange({ ...renameInOther(other, destinatario, draft.nombre), relacion: 'destinatario' })}
+        >
+          Lo recibe {destinatario}
+        </button>
+      )}
       <ReceiverFields
         suffix={`-${guia}`}
-        valor={{ nombre: other.nombre ?? draft.nombre, relacion: other.relacion }}
-        destinatario={destinatario}
-        offer={(nombre) => `Lo recibe ${nombre}`}
+        valor={{ nombre: nombreActual, relacion: other.relacion }}
         labels={{
           nombre: 'Quién lo recibe',
           relacion: `Quién es para ${destinatario ?? 'quien espera este paquete'}`,
@@ -302,9 +315,6 @@ function OtherReceiver(props: {
         fallas={{ nombre: fallas[`nombre-${guia}`], relacion: fallas[`relacion-${guia}`] }}
         onRename={(nuevo) => onChange(renameInOther(other, nuevo, draft.nombre))}
         onRelation={(relacion) => onChange({ ...other, relacion })}
-        onDestinatario={(nombre) =>
-          onChange({ ...renameInOther(other, nombre, draft.nombre), relacion: 'destinatario' })
-        }
       />
       {!isSamePerson && (draft.strokes || draft.documento.trim()) && (
         <p class="nota">

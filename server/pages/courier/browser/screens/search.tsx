@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { parseGuiaCode } from '../codes.ts'
-import { AvisoDeFalla, conFalla } from '../faults.tsx'
+import { AvisoDeFalla } from '../faults.tsx'
 import { goTo } from '../hooks.ts'
 import { buscar, countEstados, type DispatchRow, searchView } from '../list.ts'
 import type { Sesion } from '../store/base.ts'
@@ -43,22 +43,26 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
       <BackLink a="">Inicio</BackLink>
       <h1>Buscar</h1>
       <form onSubmit={openGuia} noValidate>
-        <label for="guia">Código, nombre o dirección</label>
+        <label for="guia">Código, teléfono o nombre</label>
         <div class="con-boton">
           <input
             ref={campo}
             id="guia"
             type="search"
+            aria-describedby="falla-guia ayuda-guia"
             enterkeyhint="search"
             autocomplete="off"
             spellcheck={false}
             maxLength={60}
             value={searchView.searchText}
             onInput={({ currentTarget }) => updateView({ searchText: currentTarget.value })}
-            {...conFalla('guia', falla)}
+            aria-invalid={falla ? true : undefined}
           />
           <button type="submit">Abrir</button>
         </div>
+        <p id="ayuda-guia" class="suave">
+          También por dirección, referencia o lo que lleva.
+        </p>
         <AvisoDeFalla de="guia">{falla}</AvisoDeFalla>
       </form>
       <Filters rows={foundRows} onChoose={(estado) => updateView({ estado })} />

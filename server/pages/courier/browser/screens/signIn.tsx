@@ -3,7 +3,7 @@ import { NoResponseError, requestSignIn } from '../api.ts'
 import { goTo } from '../hooks.ts'
 import { runExclusively, sendNow } from '../queue.ts'
 import { signIn } from '../store/cleanup.ts'
-import { ScreenTitle } from './pieces.tsx'
+import { CallCentral, ScreenTitle } from './pieces.tsx'
 
 /**
  * Screen where a courier signs in.
@@ -36,6 +36,9 @@ export function SignIn({ returningName, pendientes }: { returningName: string | 
         </p>
       )}
       <label for="codigo">Su código de repartidor</label>
+      <p id="ayuda-codigo" class="suave">
+        Se lo da la central, una sola vez. <CallCentral>Pídalo</CallCentral>
+      </p>
       <input
         id="codigo"
         name="codigo"
@@ -44,7 +47,7 @@ export function SignIn({ returningName, pendientes }: { returningName: string | 
         autocapitalize="characters"
         spellcheck={false}
         maxLength={100}
-        aria-describedby="falla-codigo"
+        aria-describedby="falla-codigo ayuda-codigo"
         aria-invalid={falla !== ''}
       />
       <p id="falla-codigo" class="falla" role="alert">

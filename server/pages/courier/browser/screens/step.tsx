@@ -5,18 +5,19 @@ import { DAY_MS } from '../../../../platform/time/units.ts'
 import { AvisoDeFalla, conFalla, useFaults } from '../faults.tsx'
 import { goTo, usePosition } from '../hooks.ts'
 import { localDayOf } from '../list.ts'
-import { enqueue } from '../store/actions.ts'
+import { enqueue, UNDO_MS } from '../store/actions.ts'
 import { isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
 import {
   DANGEROUS_ESTADOS,
   dayWords,
   type Estado,
+  groupReasons,
   type Motivo,
   pasoA,
   REASON_NAMES,
   STEP_LABELS,
 } from '../vocabulary.ts'
-import { explainFoto, Fotos, useFotos } from './fotos.tsx'
+import { explainFoto, Fotos, TakeFoto, useFotos } from './fotos.tsx'
 import { BackLink, ConfirmDialog, ScreenTitle } from './pieces.tsx'
 
 /** Message for a phone without free storage. */
@@ -106,7 +107,8 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
         ...(point ? { lat: point.lat, lng: point.lng } : {}),
       }
       const attachments = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, strokes: null }
-      await enqueue([{ repartidor, nombre, guia, estado, evento, ...attachments }], Date.now(), null, fotos)
+      const undoMs = estado && !DANGEROUS_ESTADOS.includes(estado) ? UNDO_MS : 0
+      await enqueue([{ repartidor, nombre, guia, estado, evento, ...attachments }], Date.now(), null, fotos, undoMs)
       goTo(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
     } catch (error) {
       isSaving.current = false
@@ -119,23 +121,34 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
         <span class="codigo">{inGroups(guia)}</span>
       </BackLink>
       <ScreenTitle>{estado ? STEP_LABELS[estado] : 'Anotar algo'}</ScreenTitle>
-      {estado && <ReasonPicker estado={estado} falla={fallas.motivo} onChoose={setReason} />}
+      {estado && (
+        <ReasonPicker
+          estado={estado}
+          falla={fallas.motivo}
+          onChoose={(reason) => {
+            setReason(reason)
+            fail({})
+          }}
+        />
+      )}
       {motivo === 'reprogramado' && (
         <OtherDay campo={dia} falla={fallas.dia} hasNoDay={hasNoDay} onNoDay={setHasNoDay} />
       )}
       {estado === 'intento_fallido' && (
-        <Fotos
-          de="si ayudan"
-          falla={fallas.fotos}
-          fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
-          preparing={preparing}
-          takeFotos={takeFotos}
-          removeFoto={removeFoto}
-        />
+        <>
+          <Fotos
+            falla={fallas.fotos}
+            fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
+            preparing={preparing}
+            removeFoto={removeFoto}
+          />
+          <TakeFoto count={fotos.length} fallas={fallas} takeFotos={takeFotos} />
+        </>
       )}
       <Nota campo={nota} label={estado ? 'Nota (si hace falta)' : 'Nota'} falla={fallas.nota} />
       <div class="barra pegada">
         <AvisoDeFalla de="general">{fallas.general}</AvisoDeFalla>
+        <AvisoDeFalla de="motivo">{fallas.motivo}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
           {estado ? 'Registrar' : 'Guardar la nota'}
         </button>
@@ -147,19 +160,22 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
   )
 }
 
+/** Reasons of a change of state, in two columns, so that a phone shows all of them. The bar shows a missing choice. */
 function ReasonPicker(props: { estado: Estado; falla: string | undefined; onChoose: (motivo: Motivo) => void }) {
-  const { motivos } = pasoA(props.estado)
-  if (motivos.length === 0) return null
+  const groups = groupReasons(pasoA(props.estado).motivos)
   return (
-    <div class="grupo" role="radiogroup" aria-labelledby="porque" {...conFalla('motivo', props.falla)}>
-      <h2 id="porque">¿Por qué?</h2>
-      {motivos.map((reason) => (
-        <label key={reason} class="opcion">
-          <input type="radio" name="motivo" value={reason} onChange={() => props.onChoose(reason)} />{' '}
-          {REASON_NAMES[reason]}
-        </label>
+    <div role="radiogroup" aria-label="¿Por qué?" {...conFalla('motivo', props.falla)}>
+      {groups.map(({ titulo, reasons }) => (
+        <fieldset key={titulo} class="motivos">
+          <legend>{titulo}</legend>
+          {reasons.map((reason) => (
+            <label key={reason} class="opcion">
+              <input type="radio" name="motivo" value={reason} onChange={() => props.onChoose(reason)} />
+              <span>{REASON_NAMES[reason]}</span>
+            </label>
+          ))}
+        </fieldset>
       ))}
-      <AvisoDeFalla de="motivo">{props.falla}</AvisoDeFalla>
     </div>
   )
 }

@@ -19,6 +19,9 @@ export const readAction = async (order: number) => (await openPhoneDatabase()).g
 /** Returns an image by its id; undefined if it no longer exists. */
 export const readStoredImage = async (id: string) => (await openPhoneDatabase()).get('imagenes', id)
 
+/** Time for which the courier can undo a step before it is sent, in milliseconds. */
+export const UNDO_MS = 6_000
+
 /** Fields of a new action; {@link enqueue} fills in the other fields. */
 export type NewAction = Pick<
   CourierAction,
@@ -32,20 +35,29 @@ export type NewAction = Pick<
  * @param ahora time by the phone's clock, in milliseconds since the epoch
  * @param fixedTime time of the actions in ISO 8601, if it is already fixed
  * @param images images to store with the actions
+ * @param undoMs time for which the actions wait before they are sent, in milliseconds, so that the courier can undo them
  */
 export const enqueue = (
   newActions: readonly NewAction[],
   ahora: number,
   fixedTime: string | null = null,
   images: readonly StoredImage[] = [],
+  undoMs = 0,
 ) =>
   writeStore(async (tx) => {
     const clockOffset = (await tx.objectStore('settings').get('clockOffset')) as number | undefined
     for (const image of images) await tx.objectStore('imagenes').put(image)
-    for (const newAction of newActions) await addAction(tx, newAction, ahora + (clockOffset ?? 0), fixedTime)
+    const noAntesDe = undoMs && Date.now() + undoMs
+    for (const newAction of newActions)
+      await addAction(tx, { ...newAction, noAntesDe }, ahora + (clockOffset ?? 0), fixedTime)
   })
 
-async function addAction(tx: StoreTransaction, newAction: NewAction, ahora: number, fixedTime: string | null) {
+async function addAction(
+  tx: StoreTransaction,
+  newAction: NewAction & Pick<CourierAction, 'noAntesDe'>,
+  ahora: number,
+  fixedTime: string | null,
+) {
   const [guiaActions, storedGuia] = await Promise.all([
     tx.objectStore('actions').index('guia').getAll(newAction.guia),
     tx.objectStore('guias').get(newAction.guia),
@@ -60,7 +72,6 @@ async function addAction(tx: StoreTransaction, newAction: NewAction, ahora: numb
     zona: storedGuia?.datos?.zona_horaria ?? null,
     status: 'pendiente',
     intentos: 0,
-    noAntesDe: 0,
     isReuploaded: false,
     falla: null,
     aplicado: null,
@@ -112,13 +123,15 @@ async function finishAction(tx: StoreTransaction, { order, aplicado, estado, sec
   const actionStore = tx.objectStore('actions')
   const actual = await actionStore.get(order)
   if (!actual) return
-  const { evento: _evento, entrega: _entrega, ...rest } = actual
+  const { evento, entrega: _entrega, ...rest } = actual
   await deleteImages(
     tx,
     [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
   )
   await actionStore.put({
     ...rest,
+    // The list shows the reason of an attempt for the rest of the day.
+    ...(evento?.motivo ? { evento: { motivo: evento.motivo } } : {}),
     fotos: [],
     firma: null,
     strokes: null,
@@ -186,6 +199,19 @@ export const discardAction = (order: number) =>
 export const isDiscardable = ({ status, intentos }: CourierAction) =>
   status === 'atencion' || (status === 'pendiente' && intentos === 0)
 
+/** Fields of a draft that its delivery keeps. */
+const draftFieldsOf = ({ guia, repartidor, fotos, strokes, entrega }: CourierAction) => ({
+  guia,
+  repartidor,
+  fotos: fotos.map(({ imagen: id }) => id),
+  strokes,
+  sin_firma: entrega!.sin_firma ?? '',
+  nombre: entrega!.recibido_por.nombre,
+  documento: entrega!.recibido_por.documento ?? '',
+  relacion: entrega!.recibido_por.relacion ?? '',
+  descripcion: entrega!.descripcion ?? '',
+})
+
 /**
  * Turns a refused delivery back into a draft with the same data and time. Photos of another draft of the same courier
  * are added to it.
@@ -195,34 +221,59 @@ export const reopenEntrega = (order: number) =>
     const actionStore = tx.objectStore('actions')
     const actual = await actionStore.get(order)
     if (actual?.status !== 'atencion' || !actual.entrega) return
-    const {
-      recibido_por,
-      descripcion = '',
-      sin_firma = '',
-      lat,
-      lng,
-      precision_m,
-      distancia_avisada_m,
-    } = actual.entrega
+    const { lat, lng, precision_m, distancia_avisada_m } = actual.entrega
     if (actual.firma) await deleteImages(tx, [actual.firma.imagen])
     const otro = await tx.objectStore('drafts').get(actual.guia)
+    const draft = draftFieldsOf(actual)
     await tx.objectStore('drafts').put({
-      guia: actual.guia,
-      repartidor: actual.repartidor,
-      fotos: [
-        ...actual.fotos.map(({ imagen: id }) => id),
-        ...(otro?.repartidor === actual.repartidor ? otro.fotos : []),
-      ],
+      ...draft,
+      fotos: [...draft.fotos, ...(otro?.repartidor === actual.repartidor ? otro.fotos : [])],
       otherParcels: [],
-      strokes: actual.strokes,
-      sin_firma,
-      nombre: recibido_por.nombre,
-      documento: recibido_por.documento ?? '',
-      relacion: recibido_por.relacion ?? '',
-      descripcion,
       ocurrido_en: actual.ocurrido_en,
       zona: actual.zona,
       lugar: lat === undefined ? null : { lat, lng, precision_m, distancia_avisada_m },
     })
     await actionStore.delete(order)
+  })
+
+/** Tells whether an action still waits for the courier to undo it. The queue sends it only afterwards. */
+export const canBeUndone = ({ status, intentos, noAntesDe }: CourierAction) =>
+  status === 'pendiente' && intentos === 0 && noAntesDe > Date.now()
+
+/** Ends the time in which actions can be undone. */
+export const endUndo = (orders: readonly number[]) =>
+  changeActions(
+    orders.map((order) => ({ order })),
+    (action) => (canBeUndone(action) ? { noAntesDe: 0 } : {}),
+  )
+
+/**
+ * Undoes the actions of one step, and deletes their images. A delivery becomes a draft again, the other parcels of its
+ * door included.
+ * @param orders numbers of the actions; the first belongs to the guide of the form
+ * @returns false if one of the actions does not wait any more
+ */
+export const undoActions = (orders: readonly number[]) =>
+  writeStore(async (tx) => {
+    const actionStore = tx.objectStore('actions')
+    const actions = (await Promise.all(orders.map((order) => actionStore.get(order)))).filter((action) => !!action)
+    const [formAction, ...otherActions] = actions
+    if (!formAction || actions.length < orders.length || !actions.every(canBeUndone)) return false
+    const draft = formAction.entrega && draftFieldsOf(formAction)
+    const keptImages = draft?.fotos ?? []
+    const images = actions.flatMap(({ fotos, firma }) => [...fotos, ...(firma ? [firma] : [])])
+    const imageIds = images.map(({ imagen: id }) => id)
+    await deleteImages(
+      tx,
+      imageIds.filter((id) => !keptImages.includes(id)),
+    )
+    if (draft) {
+      const otherParcels = otherActions.map(({ guia, entrega }) => {
+        const { nombre, relacion = '' } = entrega!.recibido_por
+        return { guia, nombre: nombre === draft.nombre ? null : nombre, relacion, wasAsked: true }
+      })
+      await tx.objectStore('drafts').put({ ...draft, otherParcels, ocurrido_en: null, zona: null, lugar: null })
+    }
+    for (const order of orders) await actionStore.delete(order)
+    return true
   })

@@ -1,0 +1,77 @@
+// A step can be undone for some seconds, before it is sent.
+import { describe, expect, it } from 'vitest'
+import { createGuiaOnRoute } from '../../archivos/images.ts'
+import { hasBrowser } from '../../browser.ts'
+import { hasta } from '../../factories.ts'
+import {
+  checkWindow,
+  createGuiaIn,
+  createTestRepartidor,
+  dumpPhoneDatabase,
+  enlace,
+  fillEntrega,
+  locateButton,
+  openPhone,
+  pagina,
+  phoneComercio,
+  phoneEnvironment,
+  readPrueba,
+  readShortEventoTypes,
+  reportIntento,
+  signInOnPage,
+  titulo,
+  usePhone,
+} from './phone.ts'
+
+usePhone()
+
+describe.skipIf(!hasBrowser)('a step that was just taken', () => {
+  it('comes back as it was filled in, with the other parcel of the door, and is sent once it is confirmed again', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const lugar = { lat: 14.7189, lng: -90.6442 }
+    const guia = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Ana Tzoc', ...lugar })
+    const otra = await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Luis Pérez', ...lugar })
+    await openPhone()
+    await signInOnPage(codigo)
+    await fillEntrega(guia, { nombre: '', firmar: true })
+    await pagina.getByRole('checkbox').check()
+    await locateButton('Lo recibe Luis Pérez').tap()
+    await locateButton('Confirmar las 2 entregas').tap()
+    await titulo('Entregado: 2 guías').waitFor()
+    await checkWindow('deshacer')
+    await locateButton('Deshacer').tap()
+    await titulo('Entregar').waitFor()
+    for (const dicho of ['1 foto', 'Recibe Ana Tzoc, es el destinatario', 'Firmó'])
+      await pagina.locator('.resumen').getByText(dicho, { exact: true }).first().waitFor()
+    expect(await pagina.getByRole('checkbox').isChecked()).toBe(true)
+    expect(await pagina.getByLabel('Quién lo recibe').inputValue()).toBe('Luis Pérez')
+    expect(await readShortEventoTypes(guia)).not.toContain('entregado')
+    await locateButton('Confirmar las 2 entregas').tap()
+    await titulo('Entregado: 2 guías').waitFor()
+    await pagina.getByText('Enviado.').waitFor()
+    expect(await locateButton('Deshacer').count()).toBe(0)
+    for (const cada of [guia, otra]) {
+      await hasta(async () => (await readPrueba(cada)).status === 200)
+      expect(await readShortEventoTypes(cada)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
+    }
+  })
+
+  it('leaves nothing of an undone attempt, and is sent at once when the courier goes on', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await reportIntento(guia, 'No contesta', true)
+    await locateButton('Deshacer').tap()
+    await titulo('No se pudo entregar').waitFor()
+    expect(await pagina.getByRole('radio', { checked: true }).count()).toBe(0)
+    expect(await dumpPhoneDatabase()).not.toContain('"motivo":"sin_respuesta"')
+    await reportIntento(guia, 'No había nadie')
+    await enlace('Ver la lista').tap()
+    await pagina.getByText('No había nadie').waitFor()
+    await hasta(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
+    await expect.poll(() => pagina.getByText('por enviar', { exact: true }).count()).toBe(0)
+    await pagina.getByText('No había nadie').waitFor()
+    expect((await readShortEventoTypes(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)
+  })
+})
