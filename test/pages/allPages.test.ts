@@ -1,4 +1,5 @@
-// Every page of the service, on a phone, in light and dark: no fault that axe can find.
+// Every page of the service, on a phone, in light and dark: no fault that axe can find. On a phone and on a desktop: no
+// fault of layout, and the brand at one place.
 import { existsSync, readdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -11,6 +12,7 @@ import { createTestPersona } from '../equipo/persona.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../factories.ts'
 import { createTelefono } from '../mensajeria/channel.ts'
 import { checkWithAxe, evaluateIn } from './inspect.ts'
+import { brandLeft, checkLayout } from './layout.ts'
 
 const entorno = useEnvironment({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
 const { createAskedGuia: preguntada, send: enviar } = useQuestions(entorno)
@@ -64,6 +66,9 @@ const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = 
   mailbox: { 'the mailbox': () => '/buzon' },
   ui: { 'the components': () => '/ui' },
 }
+
+/** Left edge of the brand in a window of 1,440 pixels, in pixels. */
+const BRAND_LEFT = 136
 
 let comercio: Comercio
 beforeAll(async () => {
@@ -122,6 +127,13 @@ describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => 
   async function revisar(nombre: string): Promise<void> {
     await checkWithAxe(pagina, nombre)
     expect(await evaluateIn(pagina, 'document.documentElement.scrollWidth'), nombre).toBeLessThanOrEqual(360)
+    // Redoc draws the documentation.
+    if (nombre === 'docs, the documentation') return
+    await checkLayout(pagina, nombre)
+    await pagina.setViewportSize({ width: 1_440, height: 900 })
+    await checkLayout(pagina, nombre)
+    expect(await brandLeft(pagina), nombre).toBe(BRAND_LEFT)
+    await pagina.setViewportSize({ width: 360, height: 740 })
   }
 
   async function abrir(direccion: string): Promise<void> {

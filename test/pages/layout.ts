@@ -41,6 +41,9 @@ const HELPERS = String.raw`
       if (rect.width > 1 && rect.height > 1 && !isScrolledAway(e, rect)) lines.push({ e, rect })
   }`
 
+/** Smallest side of a target in pixels. */
+const MIN_TARGET = 44
+
 /**
  * Rules by name. Each is an expression whose value is the elements that break the rule. A tolerance of two pixels allows
  * for rounding and for letters that are higher than their line.
@@ -97,7 +100,7 @@ const RULES = {
   })`,
   'a target that is too small': `targets.filter((e) => {
     const { width, height } = e.getBoundingClientRect()
-    return Math.min(width, height) < minTarget - 0.5
+    return Math.min(width, height) < ${MIN_TARGET} - 0.5
   })`,
   'a target that is covered': `targets.filter((e) => {
     if (isFloating(e)) return false
@@ -118,11 +121,6 @@ const TARGETS = String.raw`all('a[href], button, summary, select, textarea, inpu
   return !isInSentence && styleOf(e).pointerEvents !== 'none'
 })`
 
-/** Smallest side of a target in pixels: for a finger, and for a mouse (WCAG 2.5.8). */
-const MIN_TARGET = { phone: 44, desktop: 24 }
-/** Width in pixels from which a window counts as a desktop's. */
-const DESKTOP_WIDTH = 1_000
-
 /**
  * Finds the faults of layout in a page, as «rule: element». The window is made as high as the page meanwhile, so that
  * bars that stay in the window cover nothing.
@@ -132,12 +130,10 @@ export async function findLayoutFaults(pagina: Page): Promise<string[]> {
   const height = Math.max(window.height, await evaluateIn<number>(pagina, 'document.documentElement.scrollHeight'))
   await pagina.setViewportSize({ ...window, height })
   await evaluateIn(pagina, 'scrollTo(0, 0)')
-  const minTarget = window.width < DESKTOP_WIDTH ? MIN_TARGET.phone : MIN_TARGET.desktop
   const faults = await evaluateIn<string[]>(
     pagina,
     `(() => { ${HELPERS}
-      const minTarget = ${minTarget}
-      const targets = ${TARGETS}
+          const targets = ${TARGETS}
       const rules = { ${Object.entries(RULES)
         .map(([rule, elements]) => `${JSON.stringify(rule)}: () => ${elements}`)
         .join(',\n')} }

@@ -115,7 +115,7 @@ export function assignForm({ table, chosen = '', text, more, ...form }: FormOpti
   const { address, tickAddress, ticked, choices, today, sent } = form
   const courier = sent?.values.repartidor ?? chosen
   return html`<form class="asignar" method="post" action="${address}">
-<p><a href="${tickAddress}">${ticked ? 'Desmarcar todos' : 'Marcar todos'}</a></p>
+<p><a class="aparte" href="${tickAddress}">${ticked ? 'Desmarcar todos' : 'Marcar todos'}</a></p>
 ${table}
 <div class="filtros">${field({
     id: 'repartidor',
@@ -166,7 +166,7 @@ export function assignPage(options: AssignPageOptions): PageContent {
   return officePage(office, {
     titulo: 'Asignar paquetes',
     place: 'reparto',
-    cuerpo: html`<p class="suave"><a href="${root}central/reparto">Reparto</a></p>
+    cuerpo: html`<p class="suave"><a class="aparte" href="${root}central/reparto">Reparto</a></p>
 <h1 tabindex="-1">Asignar paquetes</h1>
 ${outcomeNotice(form, root)}<form class="filtros" action="${root}central/reparto/asignar">${select(
       'estado',

@@ -66,7 +66,7 @@ export function courierPage({ office, guias, asignadas, names, nombre, ...form }
   return officePage(office, {
     titulo: nombre,
     place: 'reparto',
-    cuerpo: html`<p class="suave"><a href="${root}central/reparto">Reparto</a></p>
+    cuerpo: html`<p class="suave"><a class="aparte" href="${root}central/reparto">Reparto</a></p>
 <h1 tabindex="-1">${nombre}</h1>
 ${outcomeNotice(form, root)}<section aria-labelledby="lleva"><h2 id="lleva">Lo que lleva</h2>${carried(guias, names, office)}</section>
 <section aria-labelledby="asignado"><h2 id="asignado">Asignado, y no lo lleva todavía</h2>${assigned()}</section>`,

@@ -56,7 +56,7 @@ function proof(prueba: PruebaDeEntrega, clock: Clock, root: string): Html {
     ['Dónde', where && html`${where}${distancia_m !== null && `, a ${distancia_m} m del lugar`}`],
     ['Sin firma', sin_firma && DESCRIPCIONES_DE_SIN_FIRMA[sin_firma]],
   ])}${pictures(fotos, 'Foto de la entrega', clock, root)}${firma && pictures([firma], 'Firma', clock, root)}
-<p>${pdf ? html`<a href="${addressOf(pdf, root)}">Bajar el PDF</a>` : 'El PDF se está haciendo.'} · <a href="${root}verificar/${guia}">Verificar la prueba</a></p>`
+<p>${pdf ? html`<a class="aparte" href="${addressOf(pdf, root)}">Bajar el PDF</a>` : 'El PDF se está haciendo.'} · <a class="aparte" href="${root}verificar/${guia}">Verificar la prueba</a></p>`
 }
 
 /** Draws the failed attempts, newest first; false if there are none. */

@@ -99,4 +99,4 @@ export const above = (
   { comercio, nombre }: Comercio,
   ...more: readonly (readonly [string, string])[]
 ): Html =>
-  html`<p class="suave"><a href="${root}central/comercios">Comercios</a> / <a href="${root}central/comercios/${comercio}">${nombre}</a>${more.map(([path, text]) => html` / <a href="${root}central/comercios/${comercio}/${path}">${text}</a>`)}</p>`
+  html`<p class="suave"><a class="aparte" href="${root}central/comercios">Comercios</a> / <a class="aparte" href="${root}central/comercios/${comercio}">${nombre}</a>${more.map(([path, text]) => html` / <a class="aparte" href="${root}central/comercios/${comercio}/${path}">${text}</a>`)}</p>`

@@ -146,7 +146,7 @@ export function systemPage(options: SystemOptions): PageContent {
   return officePage(office, {
     titulo: 'Un sistema',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a> / <a href="${root}central/equipo/sistemas">Sistemas</a></p>
+    cuerpo: html`<p class="suave"><a class="aparte" href="${root}central/equipo">Equipo</a> / <a class="aparte" href="${root}central/equipo/sistemas">Sistemas</a></p>
 <div class="cabeza"><h1 tabindex="-1">${system.nombre}</h1><span class="codigo suave">${system.operador}</span></div>
 ${told(root, options)}<section class="tarjeta" aria-labelledby="llaves"><h2 id="llaves">Llaves</h2>${keyList({
       office,

@@ -59,7 +59,7 @@ ${buzon && mailboxNotice(root)}
 ${codeField(faults)}
 ${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-<p><a href="${root}${PATH}?volver=${encodeURIComponent(returnTo)}">Pedir otro código</a></p>`,
+<p><a class="aparte" href="${root}${PATH}?volver=${encodeURIComponent(returnTo)}">Pedir otro código</a></p>`,
 })
 
 /**

@@ -134,7 +134,7 @@ ${buzon && mailboxNotice(root)}
 ${codeField(faults)}
 ${button({ text: 'Entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-<p><a href="${root}entrar${signInQuery({ returnTo })}">Pedir otro código</a></p>`,
+<p><a class="aparte" href="${root}entrar${signInQuery({ returnTo })}">Pedir otro código</a></p>`,
 })
 
 /** Draws the names of scopes, each with a sentence that explains it. */
