@@ -39,7 +39,7 @@ export function createApp(
   app.set('trust proxy', deps.settings.proxies)
   app.use(identifyRequest(deps, () => deps.newId().id))
   const front = new Front(deps.settings.brand, deps.settings.publicUrl)
-  const unknownPage = createUnknownPage(front, deps.settings.publicUrl, operaciones)
+  const unknownPage = createUnknownPage(front, deps.settings.publicUrl)
   app.use(requireTarget(operaciones))
   app.use(unknownPage.refused)
   const authenticators = createAuthenticators(deps)

@@ -1,7 +1,6 @@
 // Addresses of the service where nothing is.
 import type { BrowserContext } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { hasBrowser, openContext } from '../browser.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
@@ -82,7 +81,7 @@ describe('an address where nothing is', () => {
       expect(await codigoDe(respuesta)).toBe('parametro_invalido')
     }
     for (const ruta of ['/api/v1/guias/%ff', '/api/v1/guias/%', '/repartidor/v1/%ff'])
-      expect([ruta, (await pedir(ruta)).headers.get('content-type')]).toEqual([ruta, 'application/json'])
+      expect([ruta, (await pedir(ruta, '*/*')).headers.get('content-type')]).toEqual([ruta, 'application/json'])
     expect((await pedir('/%ff', NAVEGADOR, { method: 'POST' })).status).toBe(400)
   })
 
@@ -109,16 +108,18 @@ describe('an address where nothing is', () => {
     }
   })
 
-  it('stays JSON below the paths of an API, and for what changes something', async () => {
-    const raices = new Set(
-      readOperations(readDocument()).flatMap(({ path: ruta }) => /^\/\w+(?=\/v\d)/.exec(ruta)?.[0] ?? []),
-    )
-    expect([...raices].sort()).toEqual(['/api', '/operaciones', '/repartidor'])
-    for (const raiz of raices)
+  it('is that page too below the paths of an API', async () => {
+    const cuerpo = await (await pedir('/nada')).text()
+    for (const raiz of ['/api', '/operaciones', '/repartidor'])
       for (const ruta of [`${raiz}/nada`, `${raiz}/v1/nada`, `${raiz}/v2/guias`]) {
         const respuesta = await pedir(ruta)
-        expect([ruta, respuesta.status, await codigoDe(respuesta)]).toEqual([ruta, 404, 'ruta_desconocida'])
+        expect([ruta, respuesta.status, await respuesta.text()]).toEqual([ruta, 404, cuerpo])
+        const paraPrograma = await pedir(ruta, '*/*')
+        expect([ruta, paraPrograma.status, await codigoDe(paraPrograma)]).toEqual([ruta, 404, 'ruta_desconocida'])
       }
+  })
+
+  it('stays JSON for what changes something', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const respuesta = await pedir('/nada', NAVEGADOR, { method })
       expect([method, respuesta.status, await codigoDe(respuesta)]).toEqual([method, 404, 'ruta_desconocida'])

@@ -1,5 +1,4 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
-import type { Operation } from '../../api/contract/contract.ts'
 import { Problema } from '../../platform/errors.ts'
 import { readGenerated } from '../assets.ts'
 import { frame, ownHead, type PageContent } from '../frame.ts'
@@ -10,10 +9,6 @@ import { invalidLinkPage, nothingPage } from './view.ts'
 
 /** Header of answers that depend on `Accept`. */
 const VARY = { Vary: 'Accept, Accept-Encoding' }
-
-/** First path segments, such as `/api`, below which only programs send requests. */
-const programRoots = (operaciones: readonly Operation[]) =>
-  new Set(operaciones.flatMap(({ path }) => /^\/(\w+)\/v\d+\//.exec(path)?.[1] ?? []))
 
 /** Handlers that show browsers a page for unknown addresses and for signed links that are not valid. */
 interface UnknownPage {
@@ -31,11 +26,11 @@ interface UnknownPage {
 }
 
 /**
- * Creates the handlers that show browsers a page for unknown addresses. Requests that prefer JSON, requests below the
- * paths of an API, and requests that change something go to the next handler. The page is the same for every address,
- * so it is rendered and compressed once. Its links are absolute, because the depth of its address varies.
+ * Creates the handlers that show browsers a page for unknown addresses. Requests that prefer JSON, and requests that
+ * change something, go to the next handler. The page is the same for every address, so it is rendered and compressed
+ * once. Its links are absolute, because the depth of its address varies.
  */
-export function createUnknownPage(front: Front, publicUrl: string, operaciones: readonly Operation[]): UnknownPage {
+export function createUnknownPage(front: Front, publicUrl: string): UnknownPage {
   const style = readGenerated('pages/home/estilo.css').toString()
   const root = `${publicUrl}/`
   const bodyFor = (content: (front: Front, root: string) => PageContent) =>
@@ -48,11 +43,8 @@ export function createUnknownPage(front: Front, publicUrl: string, operaciones: 
     'form-action': `'self' ${origin}`,
     'img-src': origin,
   })
-  const programPaths = programRoots(operaciones)
   const isFromBrowser = (req: Request) =>
-    READING_POLICY.includes(req.method) &&
-    !programPaths.has(req.path.split('/', 2)[1]!) &&
-    req.accepts(['json', 'html']) === 'html'
+    READING_POLICY.includes(req.method) && req.accepts(['json', 'html']) === 'html'
   const respond = (req: Request, res: Response, next: () => void, page = unknown) => {
     res.setHeader('Vary', 'Accept')
     if (!isFromBrowser(req)) return next()
