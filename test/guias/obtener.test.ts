@@ -84,6 +84,11 @@ describe('GET /api/v1/guias/{guia}', () => {
     ],
     ['7K3M-9QX2-A1B', 'Escribió 11 letras y números: falta 1.'],
     ['7K3M-9QX2-A1', 'Escribió 10 letras y números: faltan 2.'],
+    [
+      '+502 3148-1676',
+      'Parece un teléfono. El código de la guía está en la etiqueta y en los mensajes al destinatario.',
+    ],
+    ['3148 1676', 'Parece un teléfono. El código de la guía está en la etiqueta y en los mensajes al destinatario.'],
     ['7K3M9QX2A1U4', 'Los códigos no llevan «U». Revise si es otra letra u otro número.'],
   ])('says what is wrong with the mistyped code %s', async (escrito, porQue) => {
     const { llave } = await entorno.nuevoComercio()

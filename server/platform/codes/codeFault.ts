@@ -3,12 +3,17 @@ import { ALPHABET, normalizeBase32 } from './guideCode.ts'
 /** Characters of a guide's code. */
 const LENGTH = 12
 
+/** Texts that are telephones: digits with separators, and with or without the code of a country. */
+const TELEPHONE = /^\s*(?:\+|00)?\d(?:[\s().-]*\d){7,13}\s*$/
+
 /**
  * Returns the likely mistake in a typed text that cannot be a code; undefined if only its check character is wrong. It
  * looks only at the text, so it reveals nothing about existing guides.
  */
 export function faultOfCode(typed: string): string | undefined {
   const codigo = normalizeBase32(typed)
+  if (TELEPHONE.test(typed) && typed.replace(/\D/g, '').length !== LENGTH)
+    return 'Parece un teléfono. El código de la guía está en la etiqueta y en los mensajes al destinatario.'
   const foreignCharacter = [...codigo].find((character) => !ALPHABET.includes(character))
   if (foreignCharacter !== undefined)
     return `Los códigos no llevan «${foreignCharacter}». Revise si es otra letra u otro número.`
