@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Brand, needsName } from '../platform/brand/brand.ts'
-import { drawIcon } from '../platform/brand/icon.ts'
+import { BOX_PATH, drawIcon } from '../platform/brand/icon.ts'
 import type { Drawing } from '../platform/brand/logo.ts'
 import type { AssetFiles } from './assets.ts'
 import { Html, html } from './html.ts'
@@ -28,6 +28,9 @@ function fit(drawing: Drawing, caja: typeof LOGO_BOX) {
   const scale = Math.min(caja.ancho / drawing.ancho, caja.alto / drawing.alto)
   return { ancho: Math.round(drawing.ancho * scale), alto: Math.round(drawing.alto * scale) }
 }
+
+/** Icon of the pages in the colours of the brand, by day and at night. */
+const MARK = html`<svg class="sello" viewBox="0 0 100 100" width="28" height="28" aria-hidden="true"><rect width="100" height="100" rx="22"/><path d="${BOX_PATH}"/></svg>`
 
 /** Brand as all pages show it. */
 export class Front {
@@ -80,12 +83,13 @@ export class Front {
 
   /**
    * Stylesheet of the brand for the documentation's page, where a class selects light or dark. It also contains the
-   * logo, and the brand's name for the page's script. The name is hidden if the logo already shows it.
+   * logo or, without one, the icon, and the brand's name for the page's script. The name is hidden if the logo already
+   * shows it.
    */
   get readingStyle(): string {
     const { nombre, color, nightColor, logo } = this.brand
     const linkRule = (linkColor: string) => `{--link-color-primary:${linkColor}}`
-    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${nightColor}}:root:not(.dark)${linkRule(color)}:root.dark${linkRule(nightColor)}${logo ? this.#renderReadingLogo(logo) : ''}`
+    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${nightColor}}:root:not(.dark)${linkRule(color)}:root.dark${linkRule(nightColor)}${logo ? this.#renderReadingLogo(logo) : this.#renderReadingIcon()}`
   }
 
   #renderReadingLogo(logo: Drawing): string {
@@ -94,6 +98,10 @@ export class Front {
     return needsName(logo)
       ? logoRule
       : `${logoRule}.barra .marca span{position:absolute;width:1px;overflow:hidden;clip-path:inset(50%)}`
+  }
+
+  #renderReadingIcon(): string {
+    return `.barra .marca::before{content:"";flex:none;width:28px;height:28px;margin:0;padding:0;background:url("data:image/svg+xml,${encodeURIComponent(this.icon)}")}`
   }
 
   /** Returns the brand's part of a page's head: icon, colours and link preview. */
@@ -125,13 +133,13 @@ ${this.#renderPreviewImage()}`
   }
 
   /**
-   * Returns the header of every page, with the brand's logo or name.
+   * Returns the header of every page: the brand's logo or, without one, the icon and the brand's name.
    * @param root relative path from the page to the service root, such as `../`
    * @param home address that the brand links to
    */
   renderHeader(root: string, home = root || './'): Html {
     const { logo, nombre } = this.brand
-    return html`<header class="marca"><a href="${home}">${logo && this.#renderImage(logo, root)}${(!logo || needsName(logo)) && html`<span>${nombre}</span>`}</a></header>`
+    return html`<header class="marca"><a href="${home}">${logo ? this.#renderImage(logo, root) : MARK}${(!logo || needsName(logo)) && html`<span>${nombre}</span>`}</a></header>`
   }
 
   #renderImage(logo: Drawing, root: string): Html {
