@@ -19,7 +19,11 @@ const { createAskedGuia: preguntada, send: enviar } = useQuestions(entorno)
 
 /** Pages by the folder of `server/pages/` that makes them: a name, and the address below the service. */
 const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = {
-  home: { 'the first page': () => '/', 'an address where nothing is': () => '/no/hay/nada' },
+  home: {
+    'the first page': () => '/',
+    'the page for shops': () => '/comercio',
+    'an address where nothing is': () => '/no/hay/nada',
+  },
   tracking: {
     'a code that can’t be one': () => '/r?guia=no+es',
     'an unknown code': () => '/r/nada',

@@ -29,6 +29,7 @@ beforeAll(async () => {
 const leer = async (ruta: string) => (await fetch(entorno.url + ruta)).text()
 const RUTAS = () => [
   '/',
+  '/comercio',
   `/r/${guia}`,
   '/r/nada',
   '/repartidor',
@@ -125,7 +126,7 @@ describe('the first page', () => {
 
   it('leads everybody to their place, and each place answers', async () => {
     const puertas = [...(await leer('/')).matchAll(/class="opcion" href="(.*?)"/g)].map(([, href]) => href!)
-    expect(puertas).toEqual(['verificar', 'docs', 'docs/consola', 'repartidor', 'entrar'])
+    expect(puertas).toEqual(['verificar', 'comercio', 'docs/consola', 'repartidor', 'entrar'])
     for (const puerta of puertas)
       expect([puerta, (await fetch(`${entorno.url}/${puerta}`)).status]).toEqual([puerta, 200])
   })

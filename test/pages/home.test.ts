@@ -1,4 +1,4 @@
-// What the first page remembers of this phone.
+// The first page and what it remembers of this phone, and the page for shops.
 import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inGroups } from '../../server/platform/codes/guideCode.ts'
@@ -12,6 +12,37 @@ let guias: string[]
 beforeAll(async () => {
   const { api } = await entorno.nuevoComercio()
   guias = await Promise.all(Array.from({ length: 5 }, async () => (await api.guias.crear(buildGuia())).guia))
+})
+
+describe('the page for shops', () => {
+  it('is reached from the first page, and leads to chapters that exist, with or without a last slash', async () => {
+    expect(await (await fetch(`${entorno.url}/`)).text()).toContain('href="comercio"')
+    const documentation = await (await fetch(`${entorno.url}/docs`)).text()
+    for (const path of ['/comercio', '/comercio/']) {
+      const page = await (await fetch(entorno.url + path)).text()
+      const links = [...page.matchAll(/class="opcion" href="([^"]+)"/g)].map(
+        ([, href]) => new URL(href!, entorno.url + path),
+      )
+      expect(links.length).toBeGreaterThan(4)
+      for (const { pathname, hash } of links) {
+        expect((await fetch(entorno.url + pathname)).status, pathname).toBe(200)
+        expect(documentation).toContain(hash.replace('#/', ''))
+      }
+    }
+  })
+
+  it('is an unknown operation for a program', async () => {
+    const response = await fetch(`${entorno.url}/comercio`, { headers: { Accept: 'application/json' } })
+    expect([response.status, await response.json()]).toMatchObject([404, { codigo: 'ruta_desconocida' }])
+  })
+})
+
+it('shows the icon beside the name where the company has no logo', async () => {
+  const page = await (await fetch(`${entorno.url}/`)).text()
+  expect(page).toMatch(
+    /<header class="marca"><a href="[^"]*"><svg class="sello"[\s\S]*<span>[^<]+<\/span><\/a><\/header>/,
+  )
+  expect(await (await fetch(`${entorno.url}/docs/marca.css`)).text()).toContain('.barra .marca::before{content:"";')
 })
 
 describe.skipIf(!hasBrowser)('the codes that somebody searched on this phone', () => {

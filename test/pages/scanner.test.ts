@@ -83,6 +83,7 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
 
   it.each([
     ['`/`', () => `${phoneEnvironment.url}/`, 'Seguir el envío'],
+    ['`/comercio`', () => `${phoneEnvironment.url}/comercio`, 'Desde una hoja de cálculo'],
     ['`/r/{guia}`', () => `${phoneEnvironment.url}/r/${guia}`, 'Seguir otro envío'],
     ['`/r`, a code that can’t be one', () => `${phoneEnvironment.url}/r?guia=no+es`, 'Seguir el envío'],
     ['an address where nothing is', () => `${phoneEnvironment.url}/no/hay`, 'Seguir el envío'],

@@ -22,10 +22,37 @@ ${codeForm({ root: '' })}
 <section aria-labelledby="mas"><h2 id="mas">¿Qué más necesita?</h2>
 <nav class="puertas" aria-label="Otras páginas">
 ${choiceRow({ icon: icons.ShieldCheck, text: 'Verificar una prueba de entrega', detail: 'Que el PDF sea el original y nadie lo haya cambiado', href: 'verificar' })}
-${choiceRow({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo crear envíos, imprimir etiquetas y recibir avisos', href: 'docs' })}
+${choiceRow({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Qué puede hacer hoy, con programador o sin él', href: 'comercio' })}
 ${choiceRow({ icon: icons.CodeXml, text: 'Programo la conexión', detail: 'Pruebe la API con su llave, sin escribir código', href: 'docs/consola' })}
 ${choiceRow({ icon: icons.Truck, text: 'Soy repartidor', detail: 'Vea lo que lleva hoy y entréguelo', href: 'repartidor' })}
 ${choiceRow({ icon: icons.Building2, text: 'Trabajo en la oficina', detail: 'Entre con su correo, sin contraseña', href: 'entrar' })}
+</nav></section>`,
+})
+
+/**
+ * Returns the page for shops: what they can do today, with and without a developer, and how they begin.
+ * @param root relative path from the page to the service root
+ */
+export const shopPage = ({ brand }: Front, root: string): PageContent => ({
+  titulo: 'Para comercios',
+  withTelefono: true,
+  cuerpo: html`<section class="banda"><h1>Envíos para su comercio</h1>
+<p>Cree sus envíos, imprima las etiquetas, vea por dónde va cada paquete y reciba la prueba de cada entrega. Si no sabe el lugar exacto, lo preguntamos al destinatario por mensaje.</p></section>
+<section aria-labelledby="empezar"><h2 id="empezar">Para empezar</h2>
+<p>Necesita una llave. ${brand.nombre} le da dos: una de prueba, que no mueve paquetes, y después la de producción.</p>
+${callBrand(brand)}</section>
+<section aria-labelledby="sin"><h2 id="sin">Sin programar</h2>
+<p>Todavía no hay una página donde el comercio cree envíos y los vea en una lista.</p>
+<nav class="puertas" aria-label="Sin programar">
+${choiceRow({ icon: icons.FileSpreadsheet, text: 'Desde una hoja de cálculo', detail: 'Una orden en la terminal crea todos los envíos de su archivo y sus etiquetas', href: `${root}docs#/section/hoja-de-calculo` })}
+${choiceRow({ icon: icons.CodeXml, text: 'Uno a uno, en la consola', detail: 'Llene los campos con su llave y vea la respuesta', href: `${root}docs/consola` })}
+${choiceRow({ icon: icons.MessageCircle, text: 'Con un asistente', detail: 'Un asistente de inteligencia artificial crea y busca los envíos por usted', href: `${root}docs#/section/asistentes-mcp` })}
+</nav></section>
+<section aria-labelledby="con"><h2 id="con">Con alguien que programa</h2>
+<nav class="puertas" aria-label="Con alguien que programa">
+${choiceRow({ icon: icons.Store, text: 'Conectar su tienda en línea', detail: 'El primer envío en minutos: API, SDK y ejemplos en Node.js, Python, PHP y curl', href: `${root}docs` })}
+${choiceRow({ icon: icons.ShieldCheck, text: 'Pasar a producción', detail: 'Lo que se revisa antes del primer paquete de verdad', href: `${root}docs#/section/pasar-a-produccion` })}
+${choiceRow({ icon: icons.CircleQuestionMark, text: 'Lo que el servicio no hace', detail: 'Para saberlo antes de empezar', href: `${root}docs#/section/lo-que-no-hay` })}
 </nav></section>`,
 })
 

@@ -16,6 +16,7 @@ export const ICON_NAMES = [
   'code-xml',
   'door-open',
   'ellipsis-vertical',
+  'file-spreadsheet',
   'history',
   'house',
   'inbox',
