@@ -175,6 +175,48 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await expect.poll(() => pagina.locator('#parametro-guia:invalid:focus').count()).toBe(1)
   })
 
+  it('takes it into the body of an operation on many guides, too', async () => {
+    const guia = await pagina.locator('#recibido').textContent()
+    await ir('crearEtiquetas')
+    const { guias } = JSON.parse(await pagina.getByLabel('Cuerpo (JSON)').inputValue())
+    expect(guias).toHaveLength(1)
+    expect(guia).toContain(guias[0])
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await estado(/^200/)
+  })
+
+  it('uses a right key that was pasted over a wrong one, at the next click', async () => {
+    // In a window that holds the whole form, nothing scrolls, and what follows a fault moves when the fault goes.
+    for (const size of [
+      { width: 360, height: 1_600 },
+      { width: 1_440, height: 1_600 },
+    ]) {
+      await pagina.setViewportSize(size)
+      await ir('crearGuia')
+      await llave().fill('guia_live_ABC')
+      await pagina.getByRole('button', { name: 'Enviar' }).click()
+      await pagina.getByRole('alert').getByText('Esa es una llave real').waitFor()
+      await llave().fill(comercio.llave)
+      const before = aLaApi().length
+      await pagina.getByRole('button', { name: 'Enviar' }).click()
+      await expect.poll(() => aLaApi().length).toBe(before + 1)
+      await estado(/^20[01]/)
+    }
+  })
+
+  it('shows the request and its answer side by side on a wide window', async () => {
+    const height = 900
+    await pagina.setViewportSize({ width: 1_440, height })
+    await pagina.getByRole('button', { name: 'Enviar' }).click()
+    await estado(/^20[01]/)
+    for (const part of ['#cuerpo', '#estado', '#recibido']) {
+      const box = (await pagina.locator(part).boundingBox())!
+      expect(box.y + Math.min(box.height, 200), part).toBeLessThan(height)
+      expect(box.y, part).toBeGreaterThanOrEqual(0)
+    }
+    await pagina.setViewportSize({ width: 360, height: 740 })
+  })
+
   it('shows a 422 as it comes', async () => {
     await ir('crearGuia')
     await pagina.getByLabel('Cuerpo (JSON)').fill('{ "telefono": "3148" }')

@@ -8,6 +8,12 @@ export function rememberIds(respuesta: unknown) {
   for (const [nombre, valor] of idsIn(respuesta)) rememberedIds.set(nombre, valor)
 }
 
+/** Returns an example of a body. If it lists guides, it lists only the remembered one. */
+export function fillBody(body: string): string {
+  const guia = rememberedIds.get('guia')
+  return guia === undefined ? body : body.replace(/("guias": \[)[^[{\]]*\]/, `$1"${guia}"]`)
+}
+
 function campo({ nombre, en, example, obligatorio, descripcion }: ConsoleParameter, onChange: () => void): HTMLElement {
   const id = `parametro-${nombre}`
   const input = Object.assign(document.createElement('input'), {

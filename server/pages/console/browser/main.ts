@@ -2,7 +2,7 @@
 // tab. The page's Content-Security-Policy allows requests to this service only.
 import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { copyText } from '../../docs/browser/clipboard.ts'
-import { readFields, rememberIds, renderFields } from './fields.ts'
+import { fillBody, readFields, rememberIds, renderFields } from './fields.ts'
 import { rememberLlave } from './llave.ts'
 import { buildPath, type ConsoleOperacion, faultOfLlave, headersOf, toCurl } from './operation.ts'
 import { showFailure, showResponse, showSending } from './response.ts'
@@ -26,13 +26,17 @@ function showAddress() {
   ver('#direccion').textContent = `${chosenOperacion().method} ${direccion()}`
 }
 
+function showExample({ examples }: ConsoleOperacion, index: number) {
+  cuerpo.value = fillBody(examples[index]?.body ?? '')
+}
+
 function showOperacion() {
   const entry = chosenOperacion()
   renderFields(entry, showAddress)
   exampleSelect.replaceChildren(...entry.examples.map(({ nombre }, i) => new Option(nombre, String(i))))
   ver('#con-ejemplos').hidden = entry.examples.length < 2
   ver('#con-cuerpo').hidden = entry.examples.length === 0
-  cuerpo.value = entry.examples[0]?.body ?? ''
+  showExample(entry, 0)
   ver<HTMLAnchorElement>('#ayuda').href = `../docs#${entry.lugar}`
   showFault(cuerpo, '#de-cuerpo', undefined)
   showAddress()
@@ -100,10 +104,10 @@ async function start() {
 operacion.addEventListener('change', () => history.replaceState(null, '', `#${operacion.value}`))
 operacion.addEventListener('change', showOperacion)
 addEventListener('hashchange', chooseFromHash)
-exampleSelect.addEventListener('change', () => {
-  cuerpo.value = chosenOperacion().examples[Number(exampleSelect.value)]!.body
-})
-llave.addEventListener('change', checkLlave)
+exampleSelect.addEventListener('change', () => showExample(chosenOperacion(), Number(exampleSelect.value)))
+// The fault goes while the key changes, and not when the field loses the focus: the page would move below the pointer,
+// and the click on the button would miss it.
+llave.addEventListener('input', () => showFault(llave, '#reparo', undefined))
 form.addEventListener('submit', (evento) => {
   evento.preventDefault()
   void sendRequest()
