@@ -67,8 +67,14 @@ async function generateUbicacion(outputUrl: URL) {
   })
   const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
   const withoutImages = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
-  await writeFile(new URL('mapa.css', outputUrl), minifyStyles(withoutImages))
-  await compressFiles(outputUrl, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css'])
+  const ownRules = await readFile(new URL('server/pages/location/openMap.css', root), 'utf8')
+  await writeFile(new URL('mapa.css', outputUrl), minifyStyles(withoutImages + ownRules))
+  // The story of a parcel has a style sheet of its own, because the form comes first and must be light.
+  const pageSheet = new URL('location/style.css', origen)
+  const storyStyle = bundleStyles(new URL('tracking/story.css', origen), variableNames(bundleStyles(pageSheet)))
+  await writeFile(new URL('relato.css', outputUrl), storyStyle)
+  await writeFile(new URL('estilo.css', outputUrl), bundleStyles(pageSheet, variableNames(storyStyle)))
+  await compressFiles(outputUrl, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css', 'relato.css'])
 }
 
 /**

@@ -44,15 +44,17 @@ export function servePages(app: Express, deps: Deps, { front, buzon, call, onSes
   serveOffice(app, front, deps, call)
   serveAssistants(app, deps, call)
   const { tiles, ubicacionRetention: retentionDays } = deps.settings
+  const readShipment = createShipmentReader(deps)
   serveDecision(app, {
     front,
     decisiones: createDecisiones(deps),
+    readShipment,
     tiles,
     retentionDays: Math.max(retentionDays, deps.settings.personaRetention),
   })
-  serveUbicacion(app, { front, solicitudes: createUbicacionRequests(deps), tiles, retentionDays })
+  serveUbicacion(app, { front, solicitudes: createUbicacionRequests(deps), readShipment, tiles, retentionDays })
   serveRepartidor(app, front, deps.settings.pruebaRetention)
-  serveRastreo(app, { front, leer: createShipmentReader(deps) })
+  serveRastreo(app, { front, leer: readShipment })
   serveVerification(app, front, deps)
   serveSecurityContact(app, deps)
   if (buzon) {

@@ -48,7 +48,13 @@ describe('a recipient who decides', () => {
       decision: POR_EL,
     })
     const despues = await ver(guia.enlace)
-    for (const dicho of ['Gracias, ya quedó', 'Se lo llevamos otro día', `El ${dayInWords(fecha)}`, 'Usted'])
+    expect(despues.html).toContain(`<li><b>Pidió que lo llevemos el ${dayInWords(fecha)}</b>`)
+    for (const dicho of [
+      'Gracias, ya quedó',
+      'Se lo llevamos otro día',
+      `Lo llevamos <b>el ${dayInWords(fecha)}`,
+      'Usted',
+    ])
       expect(despues.html).toContain(dicho)
   })
 
@@ -143,7 +149,7 @@ describe('a recipient who decides', () => {
       expect(descripcion).toBe('El destinatario pidió que se deje con un vecino')
     const { html } = await ver(guia.enlace)
     expect(html).toContain('Lo dejamos con su vecino')
-    expect(html).not.toMatch(/\bRosa\b|\bverde\b/)
+    expect(html).toContain('<dd>Rosa Caal, casa verde de enfrente</dd>')
     // The next attempt fails, too, and another neighbour takes the place of the first.
     await guia.scan('en_ruta', 'intento_fallido')
     await entorno.waitForQuiet()

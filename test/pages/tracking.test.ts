@@ -4,7 +4,7 @@ import { GUIA_STATE_WORDS } from '../../server/domain/estados/estados.ts'
 import type { Estado } from '../../server/generated/contract/types/index.ts'
 import { STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
 import type { ShownShipment } from '../../server/pages/tracking/shipment.ts'
-import { NEXT_SENTENCES } from '../../server/pages/tracking/view.ts'
+import { NEXT_SENTENCES } from '../../server/pages/tracking/story.ts'
 import { STATE_LOOKS } from '../../server/pages/ui/states.ts'
 import { checkDigit, inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
 import { createClock } from '../../server/platform/time/clock.ts'
@@ -93,7 +93,7 @@ describe('the page of a guide', () => {
     expect(pagina).not.toMatch(LEJOS_DE_AQUI)
     expect([...pagina.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
       'De regreso a la tienda: a pedido del comercio',
-      'Se decidió qué hacer con el paquete',
+      'La tienda pidió que vuelva',
       'Datos de la guía corregidos',
       'No se pudo entregar: no había nadie',
     ])

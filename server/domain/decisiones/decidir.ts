@@ -8,6 +8,7 @@ import { type Decider, type DecisionDeps, retryLockedGuia, returnLockedGuia } fr
 
 export {
   answerLockedGuia,
+  choiceOf,
   createDecisiones,
   type DecisionData,
   type Decisiones,

@@ -24,7 +24,7 @@ import {
   type ShownParcel,
   shownParcel,
 } from '../ubicacion/ubicacion.ts'
-import { type Neighbour, withNeighbour, withoutNeighbour } from './neighbour.ts'
+import { type Neighbour, neighbourOf, withNeighbour, withoutNeighbour } from './neighbour.ts'
 import { type DecisionDeps, retryLockedGuia, returnLockedGuia } from './retryOrReturn.ts'
 
 /** Kind of request that a recipient can make on the page. */
@@ -56,7 +56,9 @@ export interface DecisionData extends ShownParcel {
   /** Days on which another attempt may be made; null if no attempt is left. */
   dias: { desde: Dia; hasta: Dia } | null
   /** Decision that was taken; null if none was. */
-  decided: (Pick<Decision, 'accion' | 'por' | 'fecha' | 'franja'> & { eleccion: RecipientChoice | null }) | null
+  decided: (Pick<Decision, 'accion' | 'por'> & { eleccion: RecipientChoice | null }) | null
+  /** Neighbour that the recipient named in the decision; null for any other decision. */
+  vecino: string | null
 }
 
 /** Result of a recipient's answer. */
@@ -81,7 +83,8 @@ const CHOICE_DESCRIPTIONS: Readonly<Record<RecipientChoice, string>> = {
   vecino: 'El destinatario pidió que se deje con un vecino',
   rechazo: 'El destinatario no lo quiere',
 }
-const choiceOf = (descripcion: string | null): RecipientChoice | null =>
+/** Returns the choice that the description of an event names; null if it names none. */
+export const choiceOf = (descripcion: string | null): RecipientChoice | null =>
   (Object.keys(CHOICE_DESCRIPTIONS) as RecipientChoice[]).find(
     (choice) => CHOICE_DESCRIPTIONS[choice] === descripcion,
   ) ?? null
@@ -151,7 +154,8 @@ function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow
   const ahora = clock()
   const estado = decisionStateOf(row, ahora)
   const zona = timeZoneOf(row, settings.timeZone)
-  const { accion = null, por = null, fecha = null, franja = null } = row.decision ?? {}
+  const { accion = null, por = null } = row.decision ?? {}
+  const eleccion = por === 'destinatario' ? choiceOf(row.requested) : null
   return {
     estado,
     ...shownParcel(row),
@@ -160,10 +164,8 @@ function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow
     returns: row.decision_vence !== null,
     zona,
     dias: row.decision?.opciones.includes('reintentar') ? diasDe(row.decision.fecha_desde, dayIn(ahora, zona)) : null,
-    decided:
-      estado === 'decidida'
-        ? { accion, por, fecha, franja, eleccion: por === 'destinatario' ? choiceOf(row.requested) : null }
-        : null,
+    decided: estado === 'decidida' ? { accion, por, eleccion } : null,
+    vecino: estado === 'decidida' && eleccion === 'vecino' ? neighbourOf(row.indicaciones) : null,
   }
 }
 

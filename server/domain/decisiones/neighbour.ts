@@ -14,6 +14,10 @@ const NEIGHBOUR_PREFIX = 'Dejar con un vecino: '
 /** Maximum length of a guide's indications, in characters, as in the contract. */
 const MAX_INSTRUCTIONS = 500
 
+/** Returns the neighbour that the indications name, as «Rosa Caal, casa verde»; null if they name none. */
+export const neighbourOf = (indicaciones: string | null): string | null =>
+  indicaciones?.startsWith(NEIGHBOUR_PREFIX) ? indicaciones.slice(NEIGHBOUR_PREFIX.length).split('\n')[0]! : null
+
 /** Returns the indications without the line about a neighbour; null if nothing else is left. */
 export function withoutNeighbour(indicaciones: string | null): string | null {
   if (!indicaciones?.startsWith(NEIGHBOUR_PREFIX)) return indicaciones

@@ -10,6 +10,7 @@ import { mapOf, type Tiles, tileOrigin } from '../location/tiles.ts'
 import { type Sheet, servePage } from '../page.ts'
 import { placePrivacy } from '../privacy.ts'
 import { byDigest } from '../response.ts'
+import type { ReadShipment, ShownShipment } from '../tracking/shipment.ts'
 import { type AnswerFault, type AnswerForm, interpretAnswer, readAnswer } from './form.ts'
 import {
   DECISION_FAILED,
@@ -31,6 +32,7 @@ import {
 export interface DecisionPageOptions {
   front: Front
   decisiones: Decisiones
+  readShipment: ReadShipment
   /** Source of the map tiles; null if the service offers no map. */
   tiles: Tiles | null
   /** Days that the recipient's answers are kept after the guide ends. */
@@ -55,12 +57,13 @@ interface Opened {
  * Serves `/d/{token}`, where the recipient decides after a failed attempt. The link's token is the only authorization,
  * and is never logged. The page works without its script, which only opens the map for another place.
  */
-export function serveDecision(app: Express, { front, decisiones, tiles, retentionDays, clock }: DecisionPageOptions) {
+export function serveDecision(app: Express, options: DecisionPageOptions) {
+  const { front, tiles, retentionDays, clock } = options
   const readBuilt = (archivo: string) => readGenerated(`pages/decide/${archivo}`).toString()
   const [style, program] = [readBuilt('estilo.css'), readBuilt('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
   const mapFor = mapOf(tiles)
-  const { ver, receive } = createSheets(decisiones, (root) => {
+  const { ver, receive } = createSheets(options, (root) => {
     const placeMap = mapFor(root)
     return placeMap && { ...placeMap, script }
   })
@@ -100,14 +103,18 @@ function policy(front: Front, tiles: Tiles | null, style: string, program: strin
 }
 
 /** Creates the two handlers of a link: `ver` shows its page, and `receive` answers the form sent from that page. */
-function createSheets(decisiones: Decisiones, mapFor: (root: string) => DecisionMap | null) {
+function createSheets(
+  { decisiones, readShipment }: Pick<DecisionPageOptions, 'decisiones' | 'readShipment'>,
+  mapFor: (root: string) => DecisionMap | null,
+) {
   const ver = async ({ token, root }: Opened, draft = NEW_DRAFT, isLate = false): Promise<Sheet> => {
     const datos = await decisiones.leer(token)
     if (!datos) return { status: 404, ...UNKNOWN_DECISION }
-    if (datos.estado === 'abierta')
-      return { status: draft.fallas.length > 0 ? 422 : 200, ...questionPage(datos, draft, mapFor(root)) }
     if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_DECISION }
-    return { status: isLate ? 409 : 200, ...closedPage(datos, root, isLate) }
+    const shipment = (await readShipment(datos.guia))!
+    if (datos.estado === 'abierta')
+      return { status: draft.fallas.length > 0 ? 422 : 200, ...questionPage(datos, shipment, draft, mapFor(root)) }
+    return { status: isLate ? 409 : 200, ...closedPage(datos, shipment, { root, isLate }) }
   }
   const receive = async (opened: Opened, form: AnswerForm): Promise<Sheet> => {
     const interpreted = interpretAnswer(form)
@@ -148,7 +155,7 @@ function createSheets(decisiones: Decisiones, mapFor: (root: string) => Decision
   return { ver, receive }
 }
 
-function closedPage(datos: DecisionData, root: string, isLate: boolean) {
-  if (datos.estado === 'decidida') return decidedPage(datos, root, isLate)
-  return datos.estado === 'detenida' ? searchingPage(datos, root) : supersededPage(datos, root)
+function closedPage(datos: DecisionData, shipment: ShownShipment, options: { root: string; isLate: boolean }) {
+  if (datos.estado === 'decidida') return decidedPage(datos, shipment, options)
+  return datos.estado === 'detenida' ? searchingPage(shipment, options.root) : supersededPage(shipment, options.root)
 }

@@ -2,21 +2,24 @@ import type { DecisionData, RecipientChoice } from '../../domain/decisiones/deci
 import { MAX_NEIGHBOUR_LENGTHS } from '../../domain/decisiones/decidir.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { QuienResuelve } from '../../generated/contract/types/index.ts'
-import { DESCRIPCIONES_DE_MOTIVO } from '../../generated/contract/vocabulary.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { addDays, dayInWords, shortDay } from '../../platform/time/day.ts'
+import { withFullStop } from '../../platform/words.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import {
   aroundMunicipality,
+  contentSentence,
   declaredAddress,
   destinoArea,
   firstName,
   parcelSummary,
-  withFullStop,
 } from '../location/parts.ts'
 import { ARROWS, type MapData, renderMap } from '../location/tiles.ts'
-import { facts, faultSummary, field, icon } from '../ui/components.ts'
+import { followRow, recipientAdvice } from '../tracking/actions.ts'
+import type { ShownShipment } from '../tracking/shipment.ts'
+import { renderStatus, renderStory, renderThanks } from '../tracking/story.ts'
+import { facts, faultSummary, field, icon, notice } from '../ui/components.ts'
 import type { AnswerFault, AnswerForm } from './form.ts'
 
 export const QUESTION = '¿Qué hacemos con su paquete?'
@@ -35,37 +38,70 @@ export interface DecisionMap extends MapData {
 }
 
 /**
- * Returns the page with the question. Each choice has a form of its own, which opens without JavaScript.
+ * Returns the page with the question. Each choice has a form of its own, which opens without JavaScript. After a fault,
+ * the page begins with the open form.
  * @param map null if the service offers no map
  */
-export function questionPage(datos: DecisionData, draft: Draft, map: DecisionMap | null): PageContent {
+export function questionPage(
+  datos: DecisionData,
+  shipment: ShownShipment,
+  draft: Draft,
+  map: DecisionMap | null,
+): PageContent {
   const { fallas, eleccion } = draft
-  const { dias } = datos
-  const cuerpo = html`${eleccion && fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
-${parcelSummary(datos)}
+  const forms = choiceForms(datos, draft, map)
+  const question = html`${datos.dias === null && html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${withFullStop(datos.comercio)}</p>`}
+${renderDeadline(datos)}`
+  const cuerpo = eleccion
+    ? html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
 <h1 tabindex="-1">${QUESTION}</h1>
-<p>${greeting(datos)}Fuimos a entregárselo y no se pudo${reasonPhrase(datos)}.</p>
-${declaredAddress(datos)}
-${renderDeadline(datos)}
-${
-  dias
-    ? html`${renderChoice(OTHER_DAY, draft, html`${campoDeDia('otro_dia', dias, draft)}`, `Desde el ${dayInWords(dias.desde)}`)}
-${renderChoice(OTHER_PLACE, draft, html`${map && mapField(map, draft)}${campoDeEnlace(draft)}${referenceField(draft)}${campoDeDia('otro_lugar', dias, draft)}`, map ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras', aroundMunicipality(datos))}
-${renderChoice(NEIGHBOUR, draft, html`${neighbourFields(draft)}${campoDeDia('vecino', dias, draft)}`, 'Díganos quién lo recibe')}`
-    : html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${withFullStop(datos.comercio)}</p>`
-}
-${renderChoice(REFUSAL, draft, html`<p>Vuelve a la tienda. Si ya lo pagó, hable con ella.</p>`, 'Vuelve a la tienda')}`
-  const script = dias && map ? map.script : undefined
+${forms.filter((form) => form.eleccion === eleccion).map(({ form }) => form)}
+${forms.filter((form) => form.eleccion !== eleccion).map(({ form }) => form)}
+${question}`
+    : renderStory(shipment, {
+        heading: renderStatus(shipment, true),
+        actions: html`<section aria-labelledby="puede"><h2 id="puede">${QUESTION}</h2>
+<p>${greeting(datos)}${contentSentence(datos)}</p>
+${forms.map(({ form }) => form)}
+${question}
+${declaredAddress(datos)}</section>`,
+      })
+  const script = datos.dias && map ? map.script : undefined
   return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, cuerpo, script }
+}
+
+interface ChoiceForm {
+  eleccion: RecipientChoice
+  form: Html
+}
+
+/** Returns the forms of the choices that are possible. */
+function choiceForms(datos: DecisionData, draft: Draft, map: DecisionMap | null): ChoiceForm[] {
+  const { dias } = datos
+  const withForm = (choice: Choice, ...parts: [fields: Html, detail: string, attributes?: Html]) => ({
+    eleccion: choice.eleccion,
+    form: renderChoice(choice, draft, ...parts),
+  })
+  const refusal = withForm(
+    REFUSAL,
+    html`<p>Vuelve a la tienda. Si ya lo pagó, hable con ella.</p>`,
+    'Vuelve a la tienda',
+  )
+  if (!dias) return [refusal]
+  const placeFields = html`${map && mapField(map, draft)}${campoDeEnlace(draft)}${referenceField(draft)}${campoDeDia('otro_lugar', dias, draft)}`
+  const placeDetail = map ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras'
+  return [
+    withForm(OTHER_DAY, campoDeDia('otro_dia', dias, draft), `Desde el ${dayInWords(dias.desde)}`),
+    withForm(OTHER_PLACE, placeFields, placeDetail, aroundMunicipality(datos)),
+    withForm(NEIGHBOUR, html`${neighbourFields(draft)}${campoDeDia('vecino', dias, draft)}`, 'Díganos quién lo recibe'),
+    refusal,
+  ]
 }
 
 const greeting = ({ destinatario }: DecisionData) => {
   const nombre = firstName(destinatario)
   return nombre && `Hola, ${nombre}. `
 }
-
-const reasonPhrase = ({ motivo }: DecisionData) =>
-  motivo === null || motivo === 'otro' ? '' : `: ${DESCRIPCIONES_DE_MOTIVO[motivo]}`
 
 function renderDeadline({ vence_en, returns, zona }: DecisionData): Html {
   const clock = createClock(zona)
@@ -255,53 +291,85 @@ const REQUESTED: Readonly<Record<Exclude<RecipientChoice, 'rechazo'>, string>> =
   vecino: 'Lo dejamos con su vecino',
 }
 
+interface ClosedPageOptions {
+  /** Relative path from the page to the service root, such as `../`. */
+  root: string
+  /** True if the recipient tried to decide after the decision was closed. */
+  isLate: boolean
+}
+
 /**
- * Returns the page that says which decision was taken, and by which side (recipient, merchant or courier company). It
- * names no person.
- * @param root relative path from the page to the service root, such as `../`
- * @param isLate true if the recipient tried to decide after that
+ * Returns the page of a decision that was taken: thanks until it is carried out, then the state of the parcel. It says
+ * which side decided (recipient, merchant or courier company), and names no person but the neighbour.
  */
-export function decidedPage(datos: DecisionData, root: string, isLate: boolean): PageContent {
-  const { accion, por, fecha, franja, eleccion } = datos.decided!
-  const titulo = isLate ? 'Ya se había decidido' : por === 'destinatario' ? 'Gracias, ya quedó' : 'Ya se decidió'
+export function decidedPage(
+  datos: DecisionData,
+  shipment: ShownShipment,
+  { root, isLate }: ClosedPageOptions,
+): PageContent {
+  const { accion, por, eleccion } = datos.decided!
+  const isThanks = por === 'destinatario' && shipment.decision?.estado === 'tomada'
   const requested = eleccion && eleccion !== 'rechazo' ? REQUESTED[eleccion] : 'Se lo llevamos otra vez'
   const nextStep = accion === 'devolver' ? 'El paquete vuelve a la tienda' : requested
-  return {
-    titulo,
-    cuerpo: html`${parcelSummary({ ...datos, contenido: null })}
-<h1 tabindex="-1">${titulo}</h1>
+  return pageWithoutQuestion(shipment, {
+    titulo: isLate ? ALREADY_DECIDED : isThanks ? THANKS : 'Ya se decidió',
+    root,
+    heading: isThanks ? renderThanks(shipment, THANKS) : undefined,
+    actions: html`${isLate && notice(html`<p><strong>${ALREADY_DECIDED}.</strong> Vale lo que dice aquí.</p>`)}
 ${facts([
-  ['Qué sigue', nextStep],
-  [
-    'Cuándo',
-    accion !== 'devolver' &&
-      fecha &&
-      html`El ${dayInWords(fecha)}${franja && `, de ${franja.desde} a ${franja.hasta}`}`,
-  ],
+  ['Qué se decidió', nextStep],
+  ['Vecino', datos.vecino],
   ['Quién decidió', DECIDERS[por as keyof typeof DECIDERS] ?? 'El servicio de mensajería'],
-])}
-<p><a class="boton principal" href="${root}r/${datos.guia}">Seguir mi paquete</a></p>
-<p>Si algo no está bien, escríbale a ${withFullStop(datos.comercio)}</p>`,
-  }
+])}`,
+  })
 }
+
+const THANKS = 'Gracias, ya quedó'
+const ALREADY_DECIDED = 'Ya se había decidido'
+
+interface ClosedParts {
+  titulo: string
+  root: string
+  /** Heading instead of the parcel's state. */
+  heading?: Html | undefined
+  /** Parts between the heading and the advice. */
+  actions: Html
+}
+
+/** Returns a page on which the recipient cannot decide any more. */
+const pageWithoutQuestion = (
+  shipment: ShownShipment,
+  { titulo, root, heading = renderStatus(shipment), actions }: ClosedParts,
+): PageContent => ({
+  titulo,
+  cuerpo: renderStory(shipment, {
+    heading,
+    actions: html`${actions}
+<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
+${recipientAdvice(shipment)}
+${followRow(shipment, root)}</section>`,
+  }),
+})
 
 /**
  * Returns the page about a decision that became needless, because the parcel has gone on its way.
  */
-export const supersededPage = ({ guia }: DecisionData, root: string): PageContent =>
-  messagePage(
-    'Ya no hace falta decidir',
-    html`El paquete siguió su camino. No tiene que hacer nada aquí.`,
-    html`<a class="boton principal" href="${root}r/${guia}">Seguir mi paquete</a>`,
-  )
+export const supersededPage = (shipment: ShownShipment, root: string): PageContent =>
+  pageWithoutQuestion(shipment, {
+    titulo: 'Ya no hace falta decidir',
+    root,
+    actions: notice(html`<p><strong>Ya no hace falta decidir.</strong> El paquete siguió su camino.</p>`),
+  })
 
 /** Returns the page about a lost parcel, which must be found before a decision is possible. */
-export const searchingPage = ({ guia }: DecisionData, root: string): PageContent =>
-  messagePage(
-    'Estamos buscando su paquete',
-    html`Cuando aparezca, podrá decidir aquí mismo, si el plazo no ha vencido.`,
-    html`<a class="boton principal" href="${root}r/${guia}">Seguir mi paquete</a>`,
-  )
+export const searchingPage = (shipment: ShownShipment, root: string): PageContent =>
+  pageWithoutQuestion(shipment, {
+    titulo: 'Estamos buscando su paquete',
+    root,
+    actions: notice(
+      html`<p><strong>Estamos buscando su paquete.</strong> Cuando aparezca, podrá decidir aquí mismo, si el plazo no ha vencido.</p>`,
+    ),
+  })
 
 // The pages below reveal nothing about any parcel: the reader may have guessed the link, or found an old link.
 

@@ -1,9 +1,13 @@
 import type { AnotherLinkResult, ConfirmedPlace, UbicacionRequestData } from '../../domain/ubicacion/request.ts'
+import type { Estado } from '../../generated/contract/types/index.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { facts, field } from '../ui/components.ts'
+import { followRow, recipientAdvice } from '../tracking/actions.ts'
+import type { ShownShipment } from '../tracking/shipment.ts'
+import { renderStatus, renderStory, renderThanks } from '../tracking/story.ts'
+import { facts, field, notice } from '../ui/components.ts'
 import type { FormValues } from './form.ts'
-import { destinoArea, firstName, hiddenFields, parcelSummary, withFullStop } from './parts.ts'
+import { destinoArea, firstName, hiddenFields, parcelSummary } from './parts.ts'
 import { formatMetres, IMPRECISE_ABOVE_M } from './precision.ts'
 
 /**
@@ -64,9 +68,11 @@ export const readingLinkPage = (datos: UbicacionRequestData): PageContent => ({
 })
 
 /** Options of the page of a confirmed location. */
-interface ThanksPageOptions {
+interface ConfirmedPageOptions {
   /** Relative path from the page to the service root, such as `../`. */
   root: string
+  /** Path of the style sheet for the story. */
+  style: string
   /** True if the recipient wanted to change the location, but the courier is already on the way. */
   isLate: boolean
   /** Description that was sent and refused; undefined to show the stored description. */
@@ -75,52 +81,79 @@ interface ThanksPageOptions {
   falla: string | undefined
 }
 
+/** States in which a confirmed location is no good news: the page then shows the state instead of its thanks. */
+const WITH_PROBLEM: readonly Estado[] = ['intento_fallido', 'extraviado']
+
 /**
- * Returns the page that shows the confirmed location, and asks how the door looks. It has a link to the tracking page
- * and, while allowed, a link to change the location.
+ * Returns the page of a confirmed location: thanks, or the state of a parcel that has left; then the location, what the
+ * link can still change, and the history.
  */
-export function thanksPage(
+export function confirmedPage(
   datos: UbicacionRequestData,
-  { root, isLate, words, falla }: ThanksPageOptions,
+  shipment: ShownShipment,
+  { root, style, isLate, words, falla }: ConfirmedPageOptions,
 ): PageContent {
-  const nombre = firstName(datos.destinatario)
-  const { referencia = null, lat = null, enlace = null } = datos.confirmed ?? {}
-  const isPointed = lat !== null || enlace !== null
-  const directionsQuestion = datos.correctable && isPointed && directionsForm(words ?? referencia ?? '', falla)
-  // The filled button is the next step: describing the door, until there is a description.
-  const lacksDirections = directionsQuestion && (referencia === null || falla !== undefined)
-  const titulo = isLate ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
+  const isThanks = datos.correctable && !WITH_PROBLEM.includes(shipment.estado)
+  const actions = datos.correctable ? renderChanges(datos, words, falla) : renderTooLate(datos, shipment, isLate)
   return {
-    titulo: isLate ? titulo : 'Gracias',
-    cuerpo: html`${parcelSummary(datos)}
-<div class="gracias">${!isLate && CHECK_MARK}
-<h1 tabindex="-1">${titulo}</h1>
-<p>${precisionSentence(datos.confirmed, isLate)}</p>
-${facts([
-  ['Lugar', datos.confirmed && describePlace(datos.confirmed)],
-  ['Cómo reconocerlo', referencia],
-])}
-${lacksDirections && directionsQuestion}
-<p><a class="boton${!lacksDirections && ' principal'}" href="${root}r/${datos.guia}">Seguir mi paquete</a></p>
-${
-  !lacksDirections &&
-  directionsQuestion &&
-  html`<details><summary>Cambiar las señas</summary>
-${directionsQuestion}
-</details>`
-}
-${datos.correctable && html`<p><a class="boton" href="?cambiar">Cambiar el lugar</a></p>`}
-<p>${datos.correctable ? 'Puede cambiarlo hasta que el repartidor salga a entregarlo. Ya' : `Si algo no está bien, avísele a ${withFullStop(datos.comercio)} Ya`} puede cerrar esta página.</p></div>`,
+    titulo: isLate ? TOO_LATE : isThanks ? 'Gracias' : 'Su paquete',
+    cuerpo: html`<link rel="stylesheet" href="${style}">
+${renderStory(shipment, {
+  heading: isThanks ? renderPlaceThanks(datos, shipment) : renderStatus(shipment),
+  actions: html`${actions}
+${followRow(shipment, root)}`,
+})}`,
   }
 }
 
-/** Returns the sentence that says how precisely the location is known. */
-function precisionSentence(confirmed: ConfirmedPlace | null, isLate: boolean): string {
-  if (isLate) return 'El paquete ya salió hacia el lugar que nos dio antes.'
-  if (confirmed?.lectura === 'demorado')
-    return 'Guardamos su enlace, pero el mapa todavía no contesta. Lo seguimos intentando; si puede, díganos el lugar de otra forma.'
-  return 'Ya sabemos dónde entregarle su paquete.'
+const TOO_LATE = 'Ya no se puede cambiar aquí'
+
+function renderPlaceThanks({ destinatario, confirmed }: UbicacionRequestData, shipment: ShownShipment): Html {
+  const nombre = firstName(destinatario)
+  const said = confirmed?.lectura === 'demorado' ? LINK_NOT_READ : 'Ya sabemos dónde entregarle su paquete.'
+  return renderThanks(shipment, nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!', said)
 }
+
+const LINK_NOT_READ =
+  'Guardamos su enlace, pero el mapa todavía no contesta. Lo seguimos intentando; si puede, díganos el lugar de otra forma.'
+
+/** Draws the confirmed location and what the link can change about it. */
+function renderChanges(datos: UbicacionRequestData, words: string | undefined, falla: string | undefined): Html {
+  const { referencia = null, lat = null, enlace = null } = datos.confirmed ?? {}
+  const directions = (lat !== null || enlace !== null) && directionsForm(words ?? referencia ?? '', falla)
+  // The filled button is the next step: describing the door, until there is a description.
+  const lacksDirections = directions && (referencia === null || falla !== undefined)
+  return html`<section aria-labelledby="lugar-dado">${renderPlace(datos)}
+${lacksDirections && directions}
+${
+  !lacksDirections &&
+  directions &&
+  html`<details><summary>Cambiar las señas</summary>
+${directions}
+</details>`
+}
+<p>Puede cambiarlo hasta que el repartidor salga a entregarlo.</p>
+<p><a class="boton" href="?cambiar">Cambiar el lugar</a></p></section>`
+}
+
+/** Draws what remains to do once the courier has left, or the parcel is at its end. */
+function renderTooLate(datos: UbicacionRequestData, shipment: ShownShipment, isLate: boolean): Html {
+  const isUnderWay = shipment.estado === 'en_ruta'
+  const reason = isUnderWay
+    ? 'El paquete ya salió hacia el lugar que nos dio antes.'
+    : 'El paquete ya no espera el lugar.'
+  return html`${isLate && notice(html`<p><strong>${TOO_LATE}.</strong> ${reason}</p>`)}
+<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
+${recipientAdvice(shipment)}</section>
+${isUnderWay && html`<section aria-labelledby="lugar-dado">${renderPlace(datos)}</section>`}`
+}
+
+const renderPlace = ({ confirmed }: UbicacionRequestData): Html =>
+  html`<h2 id="lugar-dado">Dónde se lo entregamos</h2>
+${facts([
+  ['Lugar', confirmed && describePlace(confirmed)],
+  ['Cómo reconocerlo', confirmed?.referencia],
+])}`
 
 /** Draws the form that asks how to recognize the door of a confirmed location. */
 const directionsForm = (words: string, falla: string | undefined) =>
@@ -136,8 +169,6 @@ ${field({
 <button type="submit" class="principal" name="accion" value="senas">Guardar las señas</button>
 <p id="envio" class="estado" role="status"></p>
 </form>`
-
-const CHECK_MARK = html`<svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>`
 
 /** Describes how the recipient gave the confirmed location. */
 function describePlace({ lat, lng, precision_m, enlace }: ConfirmedPlace): Html {

@@ -1,5 +1,6 @@
 import type { ShownParcel } from '../../domain/ubicacion/ubicacion.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { withFullStop } from '../../platform/words.ts'
 import { type Html, html } from '../html.ts'
 import type { FormValues } from './form.ts'
 
@@ -8,8 +9,6 @@ export const UBICACION_QUESTION = '¿Dónde le entregamos su paquete?'
 /** Returns the first word of the recipient's name, cut at 40 characters; empty if the name is unknown. */
 export const firstName = (destinatario: string | null) =>
   (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
-/** Adds a full stop to a name at the end of a sentence, unless the name ends with a full stop, as «S. A.» does. */
-export const withFullStop = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
 /** Returns the municipality with its department; the municipality alone if both have the same name. */
 export const destinoArea = ({ municipio, departamento }: Pick<ShownParcel, 'municipio' | 'departamento'>) =>
   municipio === departamento ? municipio : `${municipio}, ${departamento}`
@@ -27,14 +26,14 @@ function shorten(texto: string): string {
     .trim()}…`
 }
 
+/** Returns the sentence that says who sends the parcel, and what is in it. */
+export const contentSentence = ({ comercio, contenido }: Pick<ShownParcel, 'comercio' | 'contenido'>): Html =>
+  html`<strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${withFullStop(shorten(contenido.trim()))}</strong>` : 'un paquete.'}`
+
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
-export const parcelSummary = ({
-  comercio,
-  contenido,
-  guia,
-}: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
-  html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${shorten(contenido.trim())}</strong>` : 'un paquete'}.</p>
-<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p></div>`
+export const parcelSummary = (datos: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
+  html`<div class="paquete"><p>${contentSentence(datos)}</p>
+<p class="suave">Guía <b class="codigo">${inGroups(datos.guia)}</b></p></div>`
 
 /** Returns hidden fields of a form with these values. */
 export const hiddenFields = (values: FormValues, campos: readonly (keyof FormValues)[]) =>

@@ -6,6 +6,7 @@ import { FormError } from '../form.ts'
 import type { Front } from '../front.ts'
 import { servePage } from '../page.ts'
 import { placePrivacy } from '../privacy.ts'
+import type { ReadShipment } from '../tracking/shipment.ts'
 import { UBICACION_FAILED, UNKNOWN_UBICACION_REQUEST, UNREADABLE_UBICACION_FORM } from './afterwards.ts'
 import { readUbicacionForm } from './form.ts'
 import { createLinkLimits, LINK_TOKEN } from './link.ts'
@@ -17,6 +18,7 @@ import { ubicacionHead } from './view.ts'
 export interface UbicacionPageOptions {
   front: Front
   solicitudes: UbicacionRequests
+  readShipment: ReadShipment
   /** Source of the map tiles; null if the service offers no map. */
   tiles: Tiles | null
   /** Days that locations are kept after the guide ends. */
@@ -43,11 +45,13 @@ const UBICACION_PREVIEW = {
  */
 export function serveUbicacion(
   app: Express,
-  { front, solicitudes, tiles, retentionDays, clock }: UbicacionPageOptions,
+  { front, solicitudes, readShipment, tiles, retentionDays, clock }: UbicacionPageOptions,
 ) {
   const assets = locationFiles()
   const newLinkNetworkLimit = new NetworkLimit(NEW_LINK_RATE, clock ? { clock } : {})
   const { ver, receive } = createUbicacionSheets(solicitudes, {
+    readShipment,
+    storyStyle: (root) => root + assets.path('relato.css'),
     mapFor: mapOf(tiles),
     newLinkLimit: (red) => newLinkNetworkLimit.take(red),
   })

@@ -1,16 +1,17 @@
 import type { Limit } from '../../api/limits/buckets.ts'
 import type { UbicacionRequests } from '../../domain/ubicacion/request.ts'
 import type { Sheet } from '../page.ts'
+import type { ReadShipment } from '../tracking/shipment.ts'
 import {
   CHANGES_EXHAUSTED,
   CLOSED_UBICACION_REQUEST,
+  confirmedPage,
   EXPIRED_UBICACION_REQUEST,
   farUbicacionPage,
   NEW_LINKS_EXHAUSTED,
   newLinkPage,
   readingLinkPage,
   replaceByWordsPage,
-  thanksPage,
   UNKNOWN_UBICACION_REQUEST,
 } from './afterwards.ts'
 import {
@@ -61,6 +62,9 @@ interface OpenedUbicacionLink {
 }
 
 interface UbicacionSheetOptions {
+  readShipment: ReadShipment
+  /** Returns the path of the style sheet for the story of a parcel. */
+  storyStyle: (root: string) => string
   /** Returns the map, given the relative path from the page to the service root; null if the service offers no map. */
   mapFor: (root: string) => MapData | null
   /** Rate limit per network for requests of a new link. */
@@ -71,7 +75,10 @@ interface UbicacionSheetOptions {
  * Creates the two handlers of a recipient's link: `ver` shows its page, and `receive` answers the form sent from that
  * page.
  */
-export function createUbicacionSheets(solicitudes: UbicacionRequests, { mapFor, newLinkLimit }: UbicacionSheetOptions) {
+export function createUbicacionSheets(
+  solicitudes: UbicacionRequests,
+  { readShipment, storyStyle, mapFor, newLinkLimit }: UbicacionSheetOptions,
+) {
   const ver = async (
     { token, root, red }: OpenedUbicacionLink,
     filled: Partial<FormValues> = {},
@@ -89,7 +96,13 @@ export function createUbicacionSheets(solicitudes: UbicacionRequests, { mapFor, 
       const wordsFault = fallas.find(({ campo }) => campo === 'referencia')?.mensaje
       return {
         status: wordsFault === undefined ? 200 : 422,
-        ...thanksPage(datos, { root, isLate: isChange, words: filled.referencia, falla: wordsFault }),
+        ...confirmedPage(datos, (await readShipment(datos.guia))!, {
+          style: storyStyle(root),
+          root,
+          isLate: isChange,
+          words: filled.referencia,
+          falla: wordsFault,
+        }),
       }
     }
     const nuevo = filled.metodo === undefined

@@ -11,7 +11,7 @@ export interface Tiles {
 
 let files: ReturnType<typeof readFiles> | undefined
 const readFiles = () =>
-  readAssets('pages/location/', 'u-recursos/', ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'])
+  readAssets('pages/location/', 'u-recursos/', ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css', 'relato.css'])
 
 /** Returns the files of `/u/{token}`. The page of decisions shows the same map, so they are read once. */
 export const locationFiles = () => (files ??= readFiles())

@@ -1,6 +1,7 @@
 import * as icons from '../../generated/contract/icons.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { dayInWords } from '../../platform/time/day.ts'
+import { withFullStop } from '../../platform/words.ts'
 import { callBrand } from '../callBrand.ts'
 import type { Front } from '../front.ts'
 import { type Html, html } from '../html.ts'
@@ -13,11 +14,23 @@ type Item = Parameters<typeof advice>[0][number]
 export function whatToDo(shipment: ShownShipment, front: Front, root: string): Html {
   const { estado, guia } = shipment
   return html`<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
-${advice(itemsOf(shipment))}
+${recipientAdvice(shipment)}
 ${estado === 'entregado' && choiceRow({ icon: icons.ShieldCheck, text: 'Verificar la prueba de entrega', detail: 'Si le dieron el PDF, compruebe que es el original', href: `${root}verificar/${guia}` })}
 ${callBrand(front.brand)}
 </section>`
 }
+
+/** Returns the row that leads from a page of the recipient's link to the tracking page. */
+export const followRow = ({ guia }: ShownShipment, root: string): Html =>
+  choiceRow({
+    icon: icons.Truck,
+    text: 'Seguir mi paquete',
+    detail: 'La página se actualiza sola, y puede mandársela a otra persona',
+    href: `${root}r/${guia}`,
+  })
+
+/** Returns the list of what the recipient can do at this moment without a link. */
+export const recipientAdvice = (shipment: ShownShipment): Html => advice(itemsOf(shipment))
 
 function itemsOf(shipment: ShownShipment): readonly Item[] {
   const { estado, comercio } = shipment
@@ -31,7 +44,7 @@ function itemsOf(shipment: ShownShipment): readonly Item[] {
     case 'en_devolucion':
       return [storeAdvice('¿Todavía lo quiere, o ya lo pagó?', `${contactText}: decide qué sigue.`)]
     case 'extraviado':
-      return [storeAdvice('¿Tiene alguna duda?', `${contactText}.`)]
+      return [storeAdvice('¿Tiene alguna duda?', withFullStop(contactText))]
     case 'en_ruta':
       return [
         { icon: icons.Phone, text: 'Esté pendiente de su teléfono', detail: 'El repartidor puede llamarle al llegar.' },
@@ -46,7 +59,10 @@ function itemsOf(shipment: ShownShipment): readonly Item[] {
         ...decision(shipment),
         // After a failed attempt, the recipient changes the place as part of the decision.
         ...(shipment.isRecipientPlace && shipment.intentos === 0 ? [OTHER_PLACE] : []),
-        storeAdvice('Corregir la dirección o el teléfono', `${contactText}. Se puede hasta que el repartidor salga.`),
+        storeAdvice(
+          'Corregir la dirección o el teléfono',
+          `${withFullStop(contactText)} Se puede hasta que el repartidor salga.`,
+        ),
       ]
   }
 }
@@ -75,5 +91,7 @@ function decision({ comercio, decision, wasAsked, zona, ahora }: ShownShipment):
       },
     ]
   const requestText = opciones.includes('reintentar') ? 'Pedir que se lo lleven otro día' : 'Decir si todavía lo quiere'
-  return [{ icon: icons.CalendarDays, text: requestText, detail: `Escríbale a ${comercio}.${hasta || ''}` }]
+  return [
+    { icon: icons.CalendarDays, text: requestText, detail: `${withFullStop(`Escríbale a ${comercio}`)}${hasta || ''}` },
+  ]
 }

@@ -10,6 +10,7 @@ import type {
   EstadoDeUbicacion,
   Modo,
   Motivo,
+  QuienResuelve,
   TipoDeEvento,
 } from '../../generated/contract/types/index.ts'
 
@@ -36,9 +37,16 @@ export interface ShownShipment {
   /** Time at which the data was read. */
   ahora: Date
   /** Public events of the guide, newest first. */
-  eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null }[]
+  eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null; decision?: DecisionEvento | null }[]
   /** True if the guide has older events than those in `eventos`. */
   hasMore: boolean
+}
+
+/** Decision that an event reports. */
+export type DecisionEvento = Pick<Decision, 'accion' | 'fecha'> & {
+  por: QuienResuelve
+  /** Description of the event, if the recipient decided. The service writes it, and it has no personal data. */
+  requested: string | null
 }
 
 /** Reads the parcel of a guide's code; undefined if no guide has the code. */
@@ -49,7 +57,8 @@ const EVENTOS = 60
 /**
  * Reads the data of a parcel by its code. Reads only the initial of the recipient's name. Leaves out notes and late
  * scans, because they concern only the courier and the merchant. Also leaves out the event that opens a decision,
- * because it is no step of the parcel.
+ * because it is no step of the parcel. A place that is confirmed again stands once: describing the door, and finding the
+ * coordinates of a short link, write the event again.
  */
 const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
   'rastreo.leer',
@@ -63,9 +72,18 @@ const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
        and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
        and m.vence_en = (g.decision ->> 'vence_en')::timestamptz and ${IS_LIVE_LINK}) as "wasAsked",
      coalesce((
-       select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
-         select tipo, ocurrido_en, motivo, secuencia from evento
+       select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo,
+         'decision', case when e.tipo = 'guia.decision_tomada' then jsonb_build_object(
+           'accion', e.datos #>> '{decision,accion}', 'por', e.datos #>> '{decision,por}', 'fecha', e.datos #>> '{decision,fecha}',
+           'requested', case when e.datos #>> '{decision,por}' = 'destinatario' then e.descripcion end) end) order by e.secuencia desc) from (
+         select tipo, ocurrido_en, motivo, secuencia, datos, descripcion from evento n
          where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio', 'guia.decision_pendiente')
+           and (tipo <> 'ubicacion.confirmada' or not exists (
+             select 1 from evento p where p.comercio_id = n.comercio_id and p.modo = n.modo and p.guia_id = n.guia_id
+               and p.secuencia = (select max(secuencia) from evento q where q.comercio_id = n.comercio_id and q.modo = n.modo
+                 and q.guia_id = n.guia_id and q.tipo = 'ubicacion.confirmada' and q.secuencia < n.secuencia)
+               and (p.foto #>> '{ubicacion_extra,enlace}' = n.foto #>> '{ubicacion_extra,enlace}'
+                 or (p.lat, p.lng) is not distinct from (n.lat, n.lng))))
          order by secuencia desc limit ${EVENTOS + 1}) e), '[]') as eventos
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -76,7 +94,7 @@ const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
 /** Row that the statement returns, with the events' times as JSON text. */
 type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hasMore' | 'ahora'> & {
   departamento: string
-  eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
+  eventos: (Omit<ShownShipment['eventos'][number], 'ocurrido_en'> & { ocurrido_en: string })[]
 }
 
 /** Creates the function that reads parcels for the tracking page. */

@@ -110,19 +110,24 @@ export const notice = (body: Html, tone: Tone = 'aviso'): Html =>
 export const stateBadge = (estado: Estado, word: string): Html =>
   html`<span class="insignia" data-tono="${STATE_LOOKS[estado].tone}">${icon(STATE_LOOKS[estado].icon)}${word}</span>`
 
-interface StateLabelOptions {
-  estado: Estado
+interface LabelOptions {
+  tone: Tone
+  icon: string
   word: string | Html
-  /** Paragraphs below the state's name. */
+  /** Paragraphs below the heading. */
   said?: Html | false | undefined
   /** Part below the dashed line. */
   rest?: Html | false | undefined
 }
 
-/** Returns a guide's state in large letters, as the heading of a page. */
-export const stateLabel = ({ estado, word, said, rest }: StateLabelOptions): Html =>
-  html`<div class="etiqueta" data-tono="${STATE_LOOKS[estado].tone}"><div class="voz">${icon(STATE_LOOKS[estado].icon)}
+/** Returns a short text in large letters with its icon, as the heading of a page. */
+export const label = ({ tone, icon: drawing, word, said, rest }: LabelOptions): Html =>
+  html`<div class="etiqueta" data-tono="${tone}"><div class="voz">${icon(drawing)}
 <h1 tabindex="-1">${word}</h1>${said}</div>${rest && html`<div class="resto">${rest}</div>`}</div>`
+
+/** Returns a guide's state in large letters, as the heading of a page. */
+export const stateLabel = ({ estado, ...options }: Omit<LabelOptions, 'tone' | 'icon'> & { estado: Estado }): Html =>
+  label({ ...STATE_LOOKS[estado], ...options })
 
 /**
  * Returns the progress of a parcel as a line of steps.

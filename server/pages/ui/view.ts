@@ -15,6 +15,7 @@ import {
   field,
   icon,
   iconButton,
+  label,
   notice,
   pagination,
   progress,
@@ -165,7 +166,7 @@ const states = html`<div class="grupo">${(Object.keys(STATE_LOOKS) as Estado[]).
 <div class="lado-a-lado">${(['en_ruta', 'intento_fallido', 'entregado', 'extraviado'] as const).map(
   (estado) =>
     html`<div>${stateLabel({ estado, word: GUIA_STATE_WORDS[estado], said: html`<p>Lo que hay que saber, en una frase.</p>`, rest: way(estado === 'entregado' ? 3 : 2) })}</div>`,
-)}</div>`
+)}<div>${label({ tone: 'bien', icon: icons.CircleCheck, word: '¡Gracias, María!', said: html`<p>Lo que se hizo, en una frase.</p>` })}</div></div>`
 
 const cell = (value: string) => html`${value}`
 const rows = table(

@@ -99,7 +99,13 @@ describe('the location page', () => {
 
   it('offers no map without tiles, and admits no foreign pictures then', async () => {
     const app = express()
-    serveUbicacion(app, { front: DEFAULT_FRONT, retentionDays: 365, solicitudes: fakePages.requestsPort, tiles: null })
+    serveUbicacion(app, {
+      front: DEFAULT_FRONT,
+      retentionDays: 365,
+      solicitudes: fakePages.requestsPort,
+      readShipment: fakePages.readShipment,
+      tiles: null,
+    })
     const otro = createServer(app)
     const respuesta = await fetch(`${await listenOnFreePort(otro)}/u/${fakePages.createRequest()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
@@ -226,6 +232,28 @@ describe('a posted form', () => {
     const tarde = fakePages.createRequest({ estado: 'confirmada', confirmed: confirmado, correctable: false })
     expect(await (await fetch(`${url}/u/${tarde}`)).text()).not.toContain('?cambiar')
     expect(await (await fetch(`${url}/u/${tarde}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')
+  })
+
+  it('says what became of the parcel once the courier has left, and no thanks', async () => {
+    const confirmed = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: 'portón', lectura: null }
+    const seen = async (estado: typeof fakePages.parcel.estado, correctable: boolean) => {
+      fakePages.parcel.estado = estado
+      const token = fakePages.createRequest({ estado: 'confirmada', confirmed, correctable })
+      return (await fetch(`${url}/u/${token}`)).text()
+    }
+    for (const [estado, correctable, heading, place] of [
+      ['recolectado', true, '¡Gracias, María!', true],
+      ['intento_fallido', true, 'No se pudo entregar', true],
+      ['extraviado', true, 'Lo estamos buscando', true],
+      ['en_ruta', false, 'En ruta de entrega', true],
+      ['entregado', false, 'Entregado', false],
+      ['en_devolucion', false, 'De regreso a la tienda', false],
+    ] as const) {
+      const html = await seen(estado, correctable)
+      expect([estado, /<h1[^>]*>(.*?)<\/h1>/.exec(html)?.[1]]).toEqual([estado, heading])
+      expect([estado, html.includes('>portón<'), html.includes('?cambiar')]).toEqual([estado, place, correctable])
+      expect(html).toContain('<h2 id="historial">')
+    }
   })
 
   it.each([

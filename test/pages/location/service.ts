@@ -10,7 +10,9 @@ import type {
   UbicacionRequests,
 } from '../../../server/domain/ubicacion/request.ts'
 import { serveUbicacion } from '../../../server/pages/location/route.ts'
+import type { ShownShipment } from '../../../server/pages/tracking/shipment.ts'
 import { DEFAULT_FRONT } from '../../factories.ts'
+import { SHOWN_SHIPMENT } from '../trackingApart.ts'
 
 export const MIXCO = { lat: 14.6333, lng: -90.6064 }
 const ABIERTA: UbicacionRequestData = {
@@ -32,6 +34,8 @@ function createFakePages() {
   const confirmations: ProposedPlace[] = []
   const words: string[] = []
   const otherTokens: string[] = []
+  /** State of every parcel. */
+  const parcel = { estado: 'en_bodega' as ShownShipment['estado'] }
   let readCount = 0
   let responder: ((lugar: ProposedPlace) => ConfirmationResult | undefined) | undefined
   const requestsPort: UbicacionRequests = {
@@ -74,6 +78,8 @@ function createFakePages() {
   let cuenta = 0
   return {
     requestsPort,
+    parcel,
+    readShipment: async (guia: string): Promise<ShownShipment> => ({ ...SHOWN_SHIPMENT, guia, ...parcel }),
     confirmations,
     words,
     others: otherTokens,
@@ -95,6 +101,7 @@ function createFakePages() {
       words.length = 0
       otherTokens.length = 0
       responder = undefined
+      parcel.estado = 'en_bodega'
       readCount = 0
     },
   }
@@ -159,6 +166,7 @@ export function useUbicacionService() {
       front: DEFAULT_FRONT,
       retentionDays: 90,
       solicitudes: fakePages.requestsPort,
+      readShipment: fakePages.readShipment,
       tiles: { url: `${tilesUrl}/{z}/{x}/{y}.png`, attribution: '© OpenStreetMap' },
       clock: () => ahora,
     })

@@ -43,7 +43,7 @@ async function refresh(): Promise<void> {
   const page = await fetchPage()
   if (page) {
     // A page that differs only in the time of loading has nothing new.
-    if (replace('envio', page)) news.textContent = `Hay novedades: ${document.querySelector('h1')!.textContent}`
+    if (replace('relato', page)) news.textContent = `Hay novedades: ${document.querySelector('h1')!.textContent}`
     replace('visto', page)
     if (!partOf(page, 'novedad')) {
       document.removeEventListener('visibilitychange', schedule)
