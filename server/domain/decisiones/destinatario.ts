@@ -7,7 +7,7 @@ import { dayIn, isDay } from '../../platform/time/day.ts'
 import { FAR_KM } from '../catalogo/catalogo.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
-import { ASKED_OTHER_DAY, diasDe } from '../estados/decision.ts'
+import { ASKED_OTHER_DAY, diasDe, isTaken } from '../estados/decision.ts'
 import { darPaso, retryLostRaces } from '../eventos/evento.ts'
 import { judgeDestino } from '../records/advertencias.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
@@ -57,6 +57,11 @@ export interface DecisionData extends ShownParcel {
   dias: { desde: Dia; hasta: Dia } | null
   /** Decision that was taken; null if none was. */
   decided: (Pick<Decision, 'accion' | 'por'> & { eleccion: RecipientChoice | null }) | null
+  /**
+   * Number of the decision, if the recipient may still replace it: it is the recipient's own, and not carried out yet.
+   * Null if not.
+   */
+  replaceable: number | null
   /** Neighbour that the recipient named in the decision; null for any other decision. */
   vecino: string | null
 }
@@ -72,8 +77,12 @@ export type DecisionResult =
 export interface Decisiones {
   /** Reads the decision without changing anything, because messengers open the page to make previews. */
   leer(token: string): Promise<DecisionData | undefined>
-  /** Takes the decision, unless a decision was already taken, became needless or expired. */
-  decide(token: string, respuesta: RecipientAnswer): Promise<DecisionResult>
+  /**
+   * Takes the decision, unless a decision was already taken, became needless or expired.
+   * @param replaced number of the recipient's own decision that the answer replaces. An answer that is sent twice, or
+   * that comes after another, names an old one and changes nothing.
+   */
+  decide(token: string, respuesta: RecipientAnswer, replaced?: number): Promise<DecisionResult>
 }
 
 /** Description of the event for a recipient's decision. It names the choice without personal data. */
@@ -102,6 +111,8 @@ const BY_TOKEN = statement<{ huella: Buffer }, DecisionRow>(
      (select e.descripcion from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo
        and e.guia_id = m.guia_id and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_tomada'
        order by e.secuencia desc limit 1) as requested,
+     (select count(*)::int from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
+       and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_tomada') as decision_count,
      exists (select from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
        and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_pendiente') as has_other
    from enlace_ubicacion l
@@ -117,6 +128,8 @@ type DecisionRow = GuiaRow & {
   motivo: string | null
   /** Description of the newest event that recorded a decision. A rectification may have undone an earlier one. */
   requested: string | null
+  /** Number of decisions since the attempt. */
+  decision_count: number
   /** True if a later attempt failed too, so that the guide now has another decision. */
   has_other: boolean | null
 }
@@ -132,13 +145,16 @@ export const createDecisiones = (deps: DecisionDeps): Decisiones => ({
     const row = await buscar(deps.db, token)
     return row && presentDecisionData(deps, row)
   },
-  async decide(token, respuesta) {
+  async decide(token, respuesta, replaced) {
     const proposal = respuesta.eleccion === 'otro_lugar' ? proposeUbicacion(respuesta.lugar) : undefined
     if (proposal && 'motivo' in proposal) return { ok: false, ...proposal }
     return retryLostRaces(async () => {
       const row = await buscar(deps.db, token)
       if (!row) return { ok: false, motivo: 'desconocida' }
-      return judgeAnswer(deps, row, respuesta, proposal) ?? (await takeDecision(deps, row, respuesta, proposal))
+      return (
+        judgeAnswer(deps, row, { respuesta, proposal, replaced }) ??
+        (await takeDecision(deps, row, respuesta, proposal))
+      )
     })
   },
 })
@@ -148,6 +164,17 @@ function decisionStateOf({ has_other, decision, estado, expiry }: DecisionRow, a
   if (decision.estado !== 'pendiente') return 'decidida'
   if (expiry === null || expiry <= ahora) return 'vencida'
   return estado === 'extraviado' ? 'detenida' : 'abierta'
+}
+
+/** Number of decisions after one attempt from which the recipient replaces none. It bounds the events of one link. */
+const MAX_DECISIONS = 10
+
+/** Returns the number of the decision that the recipient may replace; null if none. */
+function replaceableOf(row: DecisionRow, ahora: Date): number | null {
+  const { decision, estado, decision_count } = row
+  const isOwn = isTaken(decision) && decision.por === 'destinatario' && decision.opciones.includes('reintentar')
+  const isPossible = decisionStateOf(row, ahora) === 'decidida' && estado !== 'extraviado'
+  return isOwn && isPossible && decision_count < MAX_DECISIONS ? decision_count : null
 }
 
 function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow): DecisionData {
@@ -165,8 +192,17 @@ function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow
     zona,
     dias: row.decision?.opciones.includes('reintentar') ? diasDe(row.decision.fecha_desde, dayIn(ahora, zona)) : null,
     decided: estado === 'decidida' ? { accion, por, eleccion } : null,
+    replaceable: replaceableOf(row, ahora),
     vecino: estado === 'decidida' && eleccion === 'vecino' ? neighbourOf(row.indicaciones) : null,
   }
+}
+
+/** Answer of a recipient, with the place that it proposes. */
+interface Answer {
+  respuesta: RecipientAnswer
+  proposal: PlaceProposal | undefined
+  /** Number of the decision that the answer replaces; undefined for the first answer. */
+  replaced: number | undefined
 }
 
 /**
@@ -176,10 +212,11 @@ function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow
 function judgeAnswer(
   { clock }: DecisionDeps,
   row: DecisionRow,
-  respuesta: RecipientAnswer,
-  proposal: PlaceProposal | undefined,
+  { respuesta, proposal, replaced }: Answer,
 ): DecisionResult | undefined {
-  if (decisionStateOf(row, clock()) !== 'abierta') return { ok: false, motivo: 'cerrada' }
+  const ahora = clock()
+  const isReplacement = replaced !== undefined && replaced === replaceableOf(row, ahora)
+  if (!isReplacement && decisionStateOf(row, ahora) !== 'abierta') return { ok: false, motivo: 'cerrada' }
   if ('fecha' in respuesta && respuesta.fecha !== undefined && !isDay(respuesta.fecha))
     return { ok: false, motivo: 'fecha_invalida' }
   if (respuesta.eleccion !== 'otro_lugar' || !proposal) return undefined
@@ -212,7 +249,7 @@ async function takeDecision(
   const rememberNothing = async () => {}
   try {
     await withLockedGuia(deps, 'todos', guia, secuencia, rememberNothing, (writer, tomada) =>
-      answerLockedGuia(deps, writer, tomada, respuesta, proposal),
+      answerLockedGuia(deps, writer, reopened(tomada), respuesta, proposal),
     )
     return { ok: true }
   } catch (error) {
@@ -223,6 +260,19 @@ async function takeDecision(
     return { ok: false, motivo }
   }
 }
+
+/** Returns a guide with its decision open again: its row still has the sequence in which the recipient may decide. */
+const reopened = (guia: LockedGuia): LockedGuia => ({
+  ...guia,
+  decision: guia.decision && {
+    ...guia.decision,
+    estado: 'pendiente',
+    accion: null,
+    fecha: null,
+    franja: null,
+    por: null,
+  },
+})
 
 /**
  * Carries out the recipient's choice for a locked guide, in the lock's transaction.

@@ -134,7 +134,8 @@ export function requireNotTaken({ estado, decision }: GuiaRow): void {
   const decidedText = `${DECIDED_BY[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`
   const correctionHint =
     accion === 'reintentar' && admitsCorreccion(estado) ? 'Los datos de la entrega se corrigen con PATCH; l' : 'L'
-  const mensaje = `${decidedText}. ${correctionHint}a decisión solo la cambia el servicio de mensajería.`
+  const changers = por === 'destinatario' ? 'cambian quien recibe, si tiene su enlace, y' : 'cambia'
+  const mensaje = `${decidedText}. ${correctionHint}a decisión solo la ${changers} el servicio de mensajería.`
   throw new Problema('decision_tomada', mensaje, { estado, decision: presentDecision(decision)! })
 }
 

@@ -7,7 +7,18 @@ import { readForm } from '../form.ts'
 import { isReferenceTooLong, readPoint } from '../location/form.ts'
 import { DESCRIPTION_TOO_SHORT, MIN_DESCRIPTION_LENGTH } from '../location/precision.ts'
 
-const CAMPOS = ['eleccion', 'fecha', 'lat', 'lng', 'enlace', 'referencia', 'nombre', 'donde', 'seguro'] as const
+const CAMPOS = [
+  'eleccion',
+  'fecha',
+  'lat',
+  'lng',
+  'enlace',
+  'referencia',
+  'nombre',
+  'donde',
+  'seguro',
+  'cambiar',
+] as const
 /** Fields of the posted form, cleaned; empty if not filled in. */
 export type AnswerForm = Record<(typeof CAMPOS)[number], string>
 

@@ -78,7 +78,7 @@ export function serveDecision(app: Express, options: DecisionPageOptions) {
     esperar: createLinkLimits(clock),
     async handle({ req, rest: token, root, reading }) {
       if (!LINK_TOKEN.test(token)) return { status: 404, ...UNKNOWN_DECISION }
-      if (reading) return ver({ token, root })
+      if (reading) return ver({ token, root }, { ...NEW_DRAFT, values: { cambiar: String(req.query.cambiar ?? '') } })
       try {
         return await receive({ token, root }, await readAnswer(req))
       } catch (error) {
@@ -112,7 +112,7 @@ function createSheets(
     if (!datos) return { status: 404, ...UNKNOWN_DECISION }
     if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_DECISION }
     const shipment = (await readShipment(datos.guia))!
-    if (datos.estado === 'abierta')
+    if (isAnswerable(datos, draft.values))
       return { status: draft.fallas.length > 0 ? 422 : 200, ...questionPage(datos, shipment, draft, mapFor(root)) }
     return { status: isLate ? 409 : 200, ...closedPage(datos, shipment, { root, isLate }) }
   }
@@ -124,13 +124,13 @@ function createSheets(
     const { eleccion } = respuesta
     const conFalla = (falla: AnswerFault) => ver(opened, { eleccion, values: form, fallas: [falla] })
     if (form.seguro === 'no') return ver(opened, { eleccion, values: form, fallas: [] })
-    if (eleccion === 'rechazo' && form.seguro !== '1') return askAgain(opened)
-    const resultado = await decisiones.decide(opened.token, respuesta)
+    if (eleccion === 'rechazo' && form.seguro !== '1') return askAgain(opened, form)
+    const resultado = await decisiones.decide(opened.token, respuesta, form.cambiar ? Number(form.cambiar) : undefined)
     if (resultado.ok) return { status: 303, a: opened.token }
     switch (resultado.motivo) {
       case 'lejos': {
         const datos = await decisiones.leer(opened.token)
-        if (datos?.estado !== 'abierta') return ver(opened, NEW_DRAFT, true)
+        if (!datos || !isAnswerable(datos, form)) return ver(opened, NEW_DRAFT, true)
         return { status: 422, ...farPlacePage(datos, form, resultado.distancia_km) }
       }
       case 'fecha_invalida':
@@ -147,13 +147,17 @@ function createSheets(
         })
     }
   }
-  const askAgain = async (opened: Opened): Promise<Sheet> => {
+  const askAgain = async (opened: Opened, form: AnswerForm): Promise<Sheet> => {
     const datos = await decisiones.leer(opened.token)
-    if (datos?.estado !== 'abierta') return ver(opened, NEW_DRAFT, true)
-    return { status: 200, ...refusalPage(datos, opened.token) }
+    if (!datos || !isAnswerable(datos, form)) return ver(opened, NEW_DRAFT, true)
+    return { status: 200, ...refusalPage(datos, opened.token, form.cambiar) }
   }
   return { ver, receive }
 }
+
+/** Returns true if the recipient may decide, or may replace the decision that `cambiar` names. */
+const isAnswerable = ({ estado, replaceable }: DecisionData, { cambiar }: Partial<AnswerForm>) =>
+  estado === 'abierta' || (replaceable !== null && cambiar === String(replaceable))
 
 function closedPage(datos: DecisionData, shipment: ShownShipment, options: { root: string; isLate: boolean }) {
   if (datos.estado === 'decidida') return decidedPage(datos, shipment, options)

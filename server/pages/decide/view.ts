@@ -50,20 +50,22 @@ export function questionPage(
 ): PageContent {
   const { fallas, eleccion } = draft
   const forms = choiceForms(datos, draft, map)
-  const question = html`${datos.dias === null && html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${withFullStop(datos.comercio)}</p>`}
-${renderDeadline(datos)}`
+  const isChange = datos.estado === 'decidida'
+  const deadline = html`${datos.dias === null && html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${withFullStop(datos.comercio)}</p>`}
+${!isChange && renderDeadline(datos)}`
   const cuerpo = eleccion
     ? html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
 <h1 tabindex="-1">${QUESTION}</h1>
 ${forms.filter((form) => form.eleccion === eleccion).map(({ form }) => form)}
 ${forms.filter((form) => form.eleccion !== eleccion).map(({ form }) => form)}
-${question}`
+${deadline}`
     : renderStory(shipment, {
         heading: renderStatus(shipment, true),
         actions: html`<section aria-labelledby="puede"><h2 id="puede">${QUESTION}</h2>
 <p>${greeting(datos)}${contentSentence(datos)}</p>
+${isChange && html`<p>Lo que elija ahora queda en vez de lo que pidió. Si nos dio un lugar, se queda mientras no dé otro.</p>`}
 ${forms.map(({ form }) => form)}
-${question}
+${deadline}
 ${declaredAddress(datos)}</section>`,
       })
   const script = datos.dias && map ? map.script : undefined
@@ -149,7 +151,7 @@ const renderChoice = (
   attributes?: Html,
 ): Html =>
   html`<details name="eleccion"${draft.eleccion === eleccion && html` open`}><summary class="opcion">${icon(drawing)}<span>${text}<small>${detail}</small></span>${icon(icons.ChevronRight)}</summary>
-<form method="post" novalidate${attributes}><input type="hidden" name="eleccion" value="${eleccion}">
+<form method="post" novalidate${attributes}><input type="hidden" name="eleccion" value="${eleccion}"><input type="hidden" name="cambiar" value="${draft.values.cambiar ?? ''}">
 ${campos}
 <button type="submit" class="principal">${button}</button></form></details>`
 
@@ -246,13 +248,13 @@ const hiddenInputs = (values: Partial<AnswerForm>) =>
 /**
  * Returns the page that asks for confirmation before the parcel returns to the merchant, because this cannot be undone.
  */
-export const refusalPage = (datos: DecisionData, token: string): PageContent => ({
+export const refusalPage = (datos: DecisionData, token: string, cambiar: string): PageContent => ({
   titulo: '¿Seguro que no lo quiere?',
   cuerpo: html`${parcelSummary(datos)}
 <h1 tabindex="-1">¿Seguro que no lo quiere?</h1>
 <p>El paquete vuelve a la tienda. Después ya no se puede cambiar aquí.</p>
 <form method="post">
-${hiddenInputs({ eleccion: 'rechazo', seguro: '1' })}
+${hiddenInputs({ eleccion: 'rechazo', seguro: '1', cambiar })}
 <p><a class="boton principal" href="${token}">No, sí lo quiero</a></p>
 <button type="submit">Sí, que vuelva a la tienda</button>
 </form>`,
@@ -263,7 +265,7 @@ ${hiddenInputs({ eleccion: 'rechazo', seguro: '1' })}
  * @param distanceKm distance from that municipality, in kilometres
  */
 export function farPlacePage(datos: DecisionData, values: Partial<AnswerForm>, distanceKm: number): PageContent {
-  const { fecha = '', lat = '', lng = '', enlace = '', referencia = '' } = values
+  const { fecha = '', lat = '', lng = '', enlace = '', referencia = '', cambiar = '' } = values
   const km = distanceKm.toLocaleString('es-GT')
   return {
     titulo: '¿Seguro que es ahí?',
@@ -271,7 +273,7 @@ export function farPlacePage(datos: DecisionData, values: Partial<AnswerForm>, d
 <h1 tabindex="-1">¿Seguro que es ahí?</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post">
-${hiddenInputs({ eleccion: 'otro_lugar', fecha, lat, lng, enlace, referencia })}
+${hiddenInputs({ eleccion: 'otro_lugar', fecha, lat, lng, enlace, referencia, cambiar })}
 <button type="submit" class="principal" name="seguro" value="no">No, quiero corregirlo</button>
 <button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
 </form>`,
@@ -320,7 +322,12 @@ ${facts([
   ['Qué se decidió', nextStep],
   ['Vecino', datos.vecino],
   ['Quién decidió', DECIDERS[por as keyof typeof DECIDERS] ?? 'El servicio de mensajería'],
-])}`,
+])}
+${
+  datos.replaceable !== null &&
+  html`<p>Puede cambiarlo hasta que el repartidor salga.</p>
+<p><a class="boton" href="?cambiar=${datos.replaceable}">Cambiar lo que pedí</a></p>`
+}`,
   })
 }
 
