@@ -433,7 +433,7 @@ describe('the page for an unknown code', () => {
   it.each([
     ['7k3m-9qx2', 'Escribió 8 letras y números: faltan 4.'],
     ['7', 'Escribió 1 letra o número: faltan 11.'],
-    ['0000000000000', 'Escribió 13 letras y números: son 12.'],
+    ['00000000000A0', 'Escribió 13 letras y números: son 12.'],
     ['000000u00000', 'Los códigos no llevan «U».'],
     ['000000000001', 'Tiene una letra o un número cambiado.'],
   ])('says the likely mistake in %s beside the field', async (tecleado, falla) => {
