@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await waitForStillMap()
     expect(await readConfirmTop()).toBe(antes)
     await boton('Confirmar').tap()
-    await texto('Toque su casa en el mapa para poner el pin.').waitFor()
+    await texto('El pin todavía no está en su puerta. Muévalo, o toque su casa en el mapa.').waitFor()
     expect([await readHiddenField('metodo'), await readConfirmTop()]).toEqual(['', antes])
     await revisar('falta-pin')
     await tapMap(220, 220)

@@ -51,10 +51,11 @@ export class Filling {
       return isLacking
     }
     if (!this.#place.point()) {
-      const instruction = this.#hasMap()
-        ? 'Toque su casa en el mapa para poner el pin.'
-        : 'Diga el lugar de otra forma.'
-      showStatus('envio', `Falta el lugar. ${instruction}`, 'problema')
+      // The open map shows a pin in the middle of the municipality.
+      const fault = this.#hasMap()
+        ? 'El pin todavía no está en su puerta. Muévalo, o toque su casa en el mapa.'
+        : 'Falta el lugar. Diga el lugar de otra forma.'
+      showStatus('envio', fault, 'problema')
       return true
     }
     this.#busqueda.stop()
