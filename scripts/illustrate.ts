@@ -1,18 +1,20 @@
 /**
  * Entry point of `npm run illustrate`: makes the README's images and writes them to `docs/`. They show what a new user
- * does: `npm start` with fresh data, the README's own `curl`, and a delivery in the courier's page. Needs Chromium and
- * poppler's `pdftoppm`.
+ * sees: `npm start` with fresh data, a first guide, and one parcel on the phones of recipient and courier. Needs
+ * Chromium and curl.
  */
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Guia, Guias } from '@guias/sdk'
+import { Guias } from '@guias/sdk'
+import type { Page } from 'playwright-core'
 import sharp, { type OverlayOptions } from 'sharp'
+import { inGroups } from '../server/platform/codes/guideCode.ts'
 import { NO_BROWSER, withPhone } from './demo/browser.ts'
-import { drawSignature, startRoute } from './demo/repartidor.ts'
+import { drawSignature } from './demo/repartidor.ts'
+import { pagesDigest } from './illustrate/pagesDigest.ts'
 import { type Demo, type FreshService, withFreshService } from './illustrate/service.ts'
 import { terminal } from './illustrate/terminal.ts'
 
@@ -23,98 +25,140 @@ const MAX_KB = 150
 /** Default port of the service, which the images show instead of the actual one. */
 const DEFAULT_PORT = 3000
 
-/** Creates the first guide with the README's own command. */
-async function readFirstGuia(dataDir: string) {
-  const readme = await readFile(new URL('README.md', root), 'utf8')
-  const [, command = ''] = /^```bash\n(GUIAS_URL=[\s\S]*?)\n```$/m.exec(readme) ?? []
-  const { stdout } = await execute('bash', ['-ec', command.replaceAll('./.datos', dataDir)])
-  return { command, respuesta: stdout, guia: JSON.parse(stdout) as Guia }
+/** Creates a guide, and prints its code and the address that shows it to the recipient. */
+const FIRST_GUIDE = String.raw`curl -s "$GUIAS_URL/api/v1/guias" -H "Authorization: Bearer $GUIAS_LLAVE" \
+    --json '{"telefono":"3148 1676","departamento":"Guatemala","municipio":"Mixco",
+             "recogida":{"nombre":"Bodega Zona 12","lat":14.58361,"lng":-90.54861}}' |
+    grep -oE '"(guia|url_rastreo)":"[^"]+"'`
+
+const DOOR = { lat: 14.63077, lng: -90.60711 }
+const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
+const DESTINO = { telefono: '3148 1676', departamento: 'Guatemala', municipio: 'Mixco', recogida: RECOGIDA }
+
+/** Parcels that the courier carries after the parcel of the images. */
+const LATER_STOPS = [
+  { destinatario: 'Byron López', direccion: '5a avenida 12-30, zona 4', lat: 14.6335, lng: -90.6093 },
+  { destinatario: 'Rosa Caal', direccion: '9a calle 2-15, zona 6', lat: 14.6362, lng: -90.6121 },
+]
+
+/** Takes the images of one parcel: its place is asked, it is the next stop, it is on its way, and it was delivered. */
+async function takeScreens({ url, llave, llave_operaciones, codigo_repartidor }: Demo): Promise<Buffer[]> {
+  const merchant = new Guias({ llave, baseUrl: url })
+  const operate = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${url}/operaciones/v1/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${llave_operaciones}`, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return response.json()
+  }
+  const { guia } = await merchant.guias.crear({
+    ...DESTINO,
+    destinatario: 'María José Ajú',
+    direccion: '2a calle 3-45, zona 1',
+    contenido: '2 pares de zapatos',
+  })
+  const later = await Promise.all(LATER_STOPS.map((stop) => merchant.guias.crear({ ...DESTINO, ...stop })))
+  const { datos } = (await operate('GET', 'repartidores')) as { datos: [{ repartidor: string }] }
+  const [{ repartidor }] = datos
+  const takeOut = async (code: string) => {
+    for (const estado of ['recolectado', 'en_ruta'])
+      await operate('POST', `guias/${code}/eventos`, { estado, repartidor })
+  }
+  const where = { latitude: DOOR.lat + 0.0001, longitude: DOOR.lng, accuracy: 8 }
+  return withPhone(where, async (page) => {
+    const link = await findLink(url, guia)
+    await page.goto(link)
+    await page.getByRole('button', { name: 'Estoy ahí ahora' }).waitFor()
+    const question = await page.screenshot()
+    await merchant.guias.confirmarUbicacion(guia, { ...DOOR, referencia: 'Portón verde, frente a la tienda' })
+    for (const code of [guia, ...later.map((stop) => stop.guia)]) await takeOut(code)
+    await page.goto(`${url}/r/${guia}`)
+    const tracking = await page.screenshot()
+    const nextStop = await showNextStop(page, url, codigo_repartidor)
+    await deliver(page)
+    await page.goto(`${url}/verificar/${guia}`)
+    return [question, nextStop, tracking, await page.screenshot()]
+  })
 }
 
-async function drawPages({ url, llave_operaciones, codigo_repartidor, llave }: Demo, guia: Guia) {
-  const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia.guia}/eventos`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${llave_operaciones}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ estado: 'recolectado' }),
-  })
-  if (respuesta.status !== 201) throw new Error(await respuesta.text())
-  const donde = { latitude: guia.lat! + 0.0001, longitude: guia.lng!, accuracy: 8 }
-  const screens = await withPhone(donde, async (pagina) => {
-    const button = (name: string) => pagina.getByRole('button', { name })
-    await pagina.setViewportSize({ width: 390, height: 800 })
-    await pagina.goto(`${url}/repartidor`)
-    await pagina.getByLabel('Su código de repartidor').fill(codigo_repartidor)
-    await button('Entrar').tap()
-    await startRoute(pagina, guia.guia)
-    await pagina.getByRole('link', { name: 'Entregar', exact: true }).tap()
-    await pagina.locator('input[type=file]').setInputFiles(FOTO)
-    await pagina.getByAltText('Foto 1').waitFor()
-    await button('Seguir').tap()
-    await pagina.getByLabel('Nombre').fill('María José Ajú')
-    await pagina.getByLabel('Quién es').selectOption('destinatario')
-    await button('Seguir').tap()
-    await drawSignature(pagina)
-    const deliveryScreen = await pagina.screenshot()
-    await button('Seguir').tap()
-    await pagina.getByText('precisión de unos 8 m').waitFor()
-    await button('Confirmar la entrega').tap()
-    await pagina.getByText('Enviado.').waitFor()
-    await pagina.goto(`${url}/r/${guia.guia}`)
-    return [deliveryScreen, await pagina.screenshot()]
-  })
-  const api = new Guias({ llave, baseUrl: url })
+/** Waits for the message to a guide's recipient, and returns its link. */
+async function findLink(url: string, guia: string): Promise<string> {
   for (let i = 0; i < 200; i++) {
-    const { pdf } = await api.guias.pruebaEntrega(guia.guia)
-    if (pdf) return { screens, pdf: Buffer.from(await (await fetch(pdf.url)).arrayBuffer()) }
+    const mailbox = await (await fetch(`${url}/buzon`)).text()
+    const message = mailbox.split('<li ').find((part) => part.includes(inGroups(guia)))
+    const [path] = /u\/[\w-]{22}/.exec(message ?? '') ?? []
+    if (path) return `${url}/${path}`
     await sleep(50)
   }
-  throw new Error('the proof has no PDF')
+  throw new Error(`the mailbox has no message about ${guia}`)
 }
 
-const ALTO = 600
+/** Signs the courier in, and shows the first screen. */
+async function showNextStop(page: Page, url: string, code: string): Promise<Buffer> {
+  await page.goto(`${url}/repartidor`)
+  await page.getByLabel('Su código de repartidor').fill(code)
+  await page.getByRole('button', { name: 'Entrar' }).tap()
+  await page.getByRole('link', { name: 'Entregar' }).first().waitFor()
+  await page.getByText('Rosa Caal').waitFor()
+  return page.screenshot()
+}
+
+/** Delivers the next stop. */
+async function deliver(page: Page): Promise<void> {
+  const button = (name: string) => page.getByRole('button', { name })
+  await page.getByRole('link', { name: 'Entregar' }).first().tap()
+  await page.locator('input[type=file]').setInputFiles(FOTO)
+  await page.getByAltText('Foto 1').waitFor()
+  await button('Seguir').tap()
+  await button('Es a quien viene').tap()
+  await drawSignature(page)
+  await button('Seguir').tap()
+  await button('Confirmar la entrega').tap()
+  await page.getByText('Enviado.').waitFor()
+}
+
+/** Height of each image in the strip, in pixels. */
+const HEIGHT = 640
 const MARGIN = 20
-/** Places images side by side on a grey background, so that they are visible on white and on black pages. */
+/**
+ * Places images side by side on a grey background, so that they are visible on white and on black pages. The result is
+ * described by the digest of the pages.
+ */
 async function drawStrip(images: Buffer[]): Promise<Buffer> {
   const layers: OverlayOptions[] = []
   let left = MARGIN
   for (const image of images) {
     const { data, info } = await sharp(image)
       .flatten({ background: '#ffffff' })
-      .resize({ height: ALTO })
+      .resize({ height: HEIGHT })
       .png()
       .toBuffer({ resolveWithObject: true })
     layers.push({ input: data, top: MARGIN, left })
     left += info.width + MARGIN
   }
-  const create = { width: left, height: ALTO + 2 * MARGIN, channels: 3 as const, background: '#64748b' }
-  return sharp({ create }).composite(layers).png({ palette: true, colours: 96, effort: 10 }).toBuffer()
+  const create = { width: left, height: HEIGHT + 2 * MARGIN, channels: 3 as const, background: '#64748b' }
+  return sharp({ create })
+    .composite(layers)
+    .png({ palette: true, colours: 32, dither: 0, effort: 10 })
+    .withExif({ IFD0: { ImageDescription: pagesDigest() } })
+    .toBuffer()
 }
 
-async function renderFirstPage(pdf: Buffer, folder: string): Promise<Buffer> {
-  const archivo = join(folder, 'prueba.pdf')
-  await writeFile(archivo, pdf)
-  await execute('pdftoppm', ['-png', '-singlefile', '-r', '110', archivo, join(folder, 'prueba')])
-  return readFile(join(folder, 'prueba.png'))
-}
-
-async function illustrate({ dataDir, folder, output, demo }: FreshService) {
-  const { command, respuesta, guia } = await readFirstGuia(dataDir)
-  const pages = await drawPages(demo, guia)
-  // The image shows the default port and folder, as on a reader's screen. It shortens the key, so that it does not look
-  // like a leaked secret.
-  const shownOutput = output
-    .replaceAll(`:${new URL(demo.url).port}`, `:${DEFAULT_PORT}`)
-    .replaceAll(dataDir, '.datos')
-    .replace(/(guia_test_\w{8})\w+/, '$1…')
+async function illustrate({ dataDir, output, demo }: FreshService) {
+  const env = { ...process.env, GUIAS_URL: demo.url, GUIAS_LLAVE: demo.llave }
+  const { stdout } = await execute('bash', ['-ec', FIRST_GUIDE], { env })
+  // The images show the default port and folder, as on a reader's screen.
+  const shown = (text: string) =>
+    text.replaceAll(`:${new URL(demo.url).port}`, `:${DEFAULT_PORT}`).replaceAll(dataDir, '.datos')
+  const started = /Guías está listo.*/.exec(shown(output))![0]
   const images = {
     'terminal.svg': terminal([
-      {
-        command: 'npm start',
-        output: shownOutput.slice(shownOutput.indexOf('Guías está listo'), shownOutput.indexOf('Su primera')),
-      },
-      { command, output: respuesta },
+      { command: 'npm start', output: started },
+      { command: FIRST_GUIDE, output: shown(stdout) },
     ]),
-    'paginas.png': await drawStrip([...pages.screens, await renderFirstPage(pages.pdf, folder)]),
+    'paginas.png': await drawStrip(await takeScreens(demo)),
   }
   let bytes = 0
   for (const [nombre, contenido] of Object.entries(images)) {

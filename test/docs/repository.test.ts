@@ -1,7 +1,9 @@
 // What people read of the repository: every link leads somewhere, and the operators' book has every variable.
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
+import { pagesDigest } from '../../scripts/illustrate/pagesDigest.ts'
 import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
 
 const raiz = join(import.meta.dirname, '../..')
@@ -74,6 +76,15 @@ describe('README.md', () => {
     for (const algo of ['npm start', 'npm test', 'docs/terminal.svg', 'docs/paginas.png', '/api/v1/guias'])
       expect(pantalla).toContain(algo)
     expect(pantalla.split('\n').length).toBeLessThan(35)
+  })
+  it('has a picture of the pages as they are: `npm run illustrate` makes it anew', async () => {
+    const { exif } = await sharp(join(raiz, 'docs/paginas.png')).metadata()
+    expect(exif?.toString('latin1')).toContain(pagesDigest())
+  })
+  it('has a terminal of eight lines that ends in the address of the first guide', () => {
+    const lines = [...leer('docs/terminal.svg').matchAll(/<text[^>]*>(.*?)<\/text>/g)].map(([, line]) => line!)
+    expect(lines).toHaveLength(8)
+    expect(lines.at(-1)).toMatch(/^"url_rastreo":"http:\/\/127\.0\.0\.1:3000\/r\/\w{12}"$/)
   })
   it('has pictures that weigh little and name no whole key', () => {
     const peso = ['terminal.svg', 'paginas.png'].map((una) => statSync(join(raiz, 'docs', una)).size)

@@ -15,6 +15,17 @@ const { createGuia, enlaceDe } = useUbicacionRequests(entorno)
 const LEFT_EDGES = `['.marca a', '#relato > :first-child', '#relato > :last-child']
   .map((part) => Math.round(document.querySelector(part).getBoundingClientRect().left))`
 
+it('says no more what was decided once the parcel is at its end', async () => {
+  const { guia, enlace } = await createAskedGuia()
+  await send(enlace, { eleccion: 'rechazo', seguro: '1' })
+  const read = async () => (await fetch(entorno.url + enlace)).text()
+  expect(await read()).toContain('Qué se decidió')
+  const returned = await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
+  expect(returned.status).toBe(201)
+  expect(await read()).toContain('Devuelto')
+  expect(await read()).not.toContain('Qué se decidió')
+})
+
 describe.skipIf(!hasBrowser)('the story of a parcel', () => {
   it('has its columns and the brand at the same place on each page of a wide window', async () => {
     const asked = await createAskedGuia()

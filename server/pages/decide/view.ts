@@ -1,5 +1,6 @@
 import type { DecisionData, RecipientChoice } from '../../domain/decisiones/decidir.ts'
 import { MAX_NEIGHBOUR_LENGTHS } from '../../domain/decisiones/decidir.ts'
+import { isFinalState } from '../../domain/estados/estados.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import type { QuienResuelve } from '../../generated/contract/types/index.ts'
 import { createClock } from '../../platform/time/clock.ts'
@@ -301,8 +302,9 @@ interface ClosedPageOptions {
 }
 
 /**
- * Returns the page of a decision that was taken: thanks until it is carried out, then the state of the parcel. It says
- * which side decided (recipient, merchant or courier company), and names no person but the neighbour.
+ * Returns the page of a decision that was taken: thanks until it is carried out, then the state of the parcel. Until the
+ * parcel is at its end, it says which side decided (recipient, merchant or courier company), and names no person but the
+ * neighbour.
  */
 export function decidedPage(
   datos: DecisionData,
@@ -318,11 +320,14 @@ export function decidedPage(
     root,
     heading: isThanks ? renderThanks(shipment, THANKS) : undefined,
     actions: html`${isLate && notice(html`<p><strong>${ALREADY_DECIDED}.</strong> Vale lo que dice aquí.</p>`)}
-${facts([
-  ['Qué se decidió', nextStep],
-  ['Vecino', datos.vecino],
-  ['Quién decidió', DECIDERS[por as keyof typeof DECIDERS] ?? 'El servicio de mensajería'],
-])}
+${
+  (isLate || !isFinalState(shipment.estado)) &&
+  facts([
+    ['Qué se decidió', nextStep],
+    ['Vecino', datos.vecino],
+    ['Quién decidió', DECIDERS[por as keyof typeof DECIDERS] ?? 'El servicio de mensajería'],
+  ])
+}
 ${
   datos.replaceable !== null &&
   html`<p>Puede cambiarlo hasta que el repartidor salga.</p>
