@@ -78,9 +78,26 @@ async function takeScreens({ url, llave, llave_operaciones, codigo_repartidor }:
     const tracking = await page.screenshot()
     const nextStop = await showNextStop(page, url, codigo_repartidor)
     await deliver(page)
+    const pdf = await fetchProof(merchant, guia)
     await page.goto(`${url}/verificar/${guia}`)
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'prueba.pdf', mimeType: 'application/pdf', buffer: pdf })
+    const verdict = page.getByRole('status').getByRole('heading')
+    await verdict.getByText('Comprobando…').waitFor({ state: 'detached' })
+    await verdict.scrollIntoViewIfNeeded()
     return [question, nextStop, tracking, await page.screenshot()]
   })
+}
+
+/** Waits for the PDF of a guide's proof, and returns its bytes. */
+async function fetchProof(merchant: Guias, guia: string): Promise<Buffer> {
+  for (let i = 0; i < 200; i++) {
+    const { pdf } = await merchant.guias.pruebaEntrega(guia)
+    if (pdf) return Buffer.from(await (await fetch(pdf.url)).arrayBuffer())
+    await sleep(50)
+  }
+  throw new Error(`the proof of ${guia} has no PDF`)
 }
 
 /** Waits for the message to a guide's recipient, and returns its link. */
