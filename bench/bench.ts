@@ -17,16 +17,16 @@ import { growthMeasurements } from './measurements/growth.ts'
 import { limitMeasurements } from './measurements/limits.ts'
 import { nodeMeasurements } from './measurements/nodes.ts'
 import { processMeasurements } from './measurements/process.ts'
-import { lectura } from './measurements/read.ts'
-import { validacion } from './measurements/validation.ts'
+import { reading } from './measurements/read.ts'
+import { validation } from './measurements/validation.ts'
 import { webhookMeasurements } from './measurements/webhooks.ts'
 
 const MEASUREMENTS: readonly Measurement[] = [
   ...creationMeasurements,
   ...loteMeasurements,
-  ...lectura,
+  ...reading,
   ...growthMeasurements,
-  ...validacion,
+  ...validation,
   ...webhookMeasurements,
   ...limitMeasurements,
   ...eventLoopMeasurements,
@@ -37,10 +37,10 @@ const MEASUREMENTS: readonly Measurement[] = [
 /** Load average before a run above which the report marks the run as noisy. */
 const MIN_QUIET_SHARE = 0.5
 
-const printLine = (texto: string) => process.stderr.write(`${texto}\n`)
+const printLine = (text: string) => process.stderr.write(`${text}\n`)
 
-function chooseMeasurements(opciones: BenchOptions): readonly Measurement[] {
-  const { contra, selectedKeys } = opciones
+function chooseMeasurements(options: BenchOptions): readonly Measurement[] {
+  const { contra, selectedKeys } = options
   if (contra !== undefined)
     return [
       {
@@ -50,24 +50,24 @@ function chooseMeasurements(opciones: BenchOptions): readonly Measurement[] {
       },
     ]
   return MEASUREMENTS.filter(({ clave, separate }) =>
-    selectedKeys.length > 0 ? selectedKeys.includes(clave) : !separate?.(opciones),
+    selectedKeys.length > 0 ? selectedKeys.includes(clave) : !separate?.(options),
   )
 }
 
-async function runBench(opciones: BenchOptions) {
+async function runBench(options: BenchOptions) {
   const startedAt = new Date()
-  const [antes = 0] = loadavg()
-  const bench = await openBench(opciones)
+  const [before = 0] = loadavg()
+  const bench = await openBench(options)
   if (!bench.pgbench) printLine(PGBENCH_MISSING)
-  const medidas: { measurement: Measurement; resultado: MeasurementResult }[] = []
+  const measures: { measurement: Measurement; resultado: MeasurementResult }[] = []
   const failedFigures: string[] = []
-  for (const measurement of chooseMeasurements(opciones)) {
+  for (const measurement of chooseMeasurements(options)) {
     printLine(`${measurement.clave}: ${measurement.descripcion}…`)
-    const verdict = opciones.isShort
+    const verdict = options.isShort
       ? await measureWithVerdict(measurement, bench)
       : { resultado: await measurement.measure(bench) }
     const { resultado } = verdict
-    medidas.push({ measurement, resultado })
+    measures.push({ measurement, resultado })
     printLine(
       `${renderReportTable(resultado.rows)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`,
     )
@@ -75,12 +75,12 @@ async function runBench(opciones: BenchOptions) {
     failedFigures.push(...verdict.failedFigures)
     for (const figure of verdict.unjudged) printLine(`Sin juzgar, porque otros usaban la máquina: ${figure}`)
   }
-  process.stdout.write(await writeReport(bench, startedAt, antes, medidas))
+  process.stdout.write(await writeReport(bench, startedAt, before, measures))
   if (failedFigures.length > 0) throw new FiguresError(`Por debajo de media marca:\n${failedFigures.join('\n')}`)
 }
 
-const renderBullets = (titulo: string, lineas: readonly string[]) =>
-  lineas.length > 0 ? `## ${titulo}\n\n${lineas.map((linea) => `- ${linea}`).join('\n')}\n\n` : ''
+const renderBullets = (title: string, lines: readonly string[]) =>
+  lines.length > 0 ? `## ${title}\n\n${lines.map((line) => `- ${line}`).join('\n')}\n\n` : ''
 
 /**
  * Writes the dated report with its charts and, when the run has all measurements, `bench/RESULTS.md`.
@@ -90,31 +90,31 @@ async function writeReport(
   bench: Bench,
   startedAt: Date,
   loadBefore: number,
-  medidas: readonly { measurement: Measurement; resultado: MeasurementResult }[],
+  measures: readonly { measurement: Measurement; resultado: MeasurementResult }[],
 ): Promise<string> {
   const { selectedKeys, rounds, segundos, guias, contra } = bench.opciones
-  const fecha = startedAt.toISOString().slice(0, 16).replace(/:/g, '')
+  const date = startedAt.toISOString().slice(0, 16).replace(/:/g, '')
   const folder = new URL('results/', import.meta.url)
   mkdirSync(folder, { recursive: true })
-  const charts = medidas.flatMap(({ resultado }) => resultado.charts ?? [])
-  for (const { nombre, chart } of charts) writeFileSync(new URL(`${fecha}-${nombre}.svg`, folder), renderChart(chart))
-  const notas = medidas.flatMap(({ measurement, resultado }) =>
+  const charts = measures.flatMap(({ resultado }) => resultado.charts ?? [])
+  for (const { nombre, chart } of charts) writeFileSync(new URL(`${date}-${nombre}.svg`, folder), renderChart(chart))
+  const notas = measures.flatMap(({ measurement, resultado }) =>
     (resultado.notas ?? []).map((nota) => `\`${measurement.clave}\`: ${nota}`),
   )
-  const losses = medidas.flatMap(({ resultado }) => resultado.losses ?? [])
+  const losses = measures.flatMap(({ resultado }) => resultado.losses ?? [])
   const loadLine = `Carga de la máquina: ${formatNumber(loadBefore)} antes, ${formatNumber(loadavg()[0] ?? 0)} después.`
   const noiseWarning =
     loadBefore > MIN_QUIET_SHARE ? ` **Ruidosa**: antes de empezar debe ser menor que ${MIN_QUIET_SHARE}.` : ''
-  const lugar = await bench.conBase(({ db }) => readConditions(db))
+  const place = await bench.conBase(({ db }) => readConditions(db))
   const report = (chartFolder: string) => `# Rendimiento, ${startedAt.toISOString().slice(0, 10)}
 
 Medianas de ${rounds} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
 de las razones de cada ronda. Tabla grande: ${miles(guias)} guías. Solo las razones se comparan entre máquinas.
 
-${renderReportTable(medidas.flatMap(({ resultado }) => resultado.rows))}
-${charts.map(({ nombre, chart }) => `\n![${chart.titulo}](${chartFolder}${fecha}-${nombre}.svg)\n`).join('')}
-${contra === undefined ? '' : renderBullets('Pérdidas más allá del ruido', losses.length > 0 ? losses : ['Ninguna.'])}${renderBullets('Detalles', notas)}${renderBullets('Condiciones', [loadLine + noiseWarning, ...lugar])}`
-  writeFileSync(new URL(`${fecha}.md`, folder), report(''))
+${renderReportTable(measures.flatMap(({ resultado }) => resultado.rows))}
+${charts.map(({ nombre, chart }) => `\n![${chart.titulo}](${chartFolder}${date}-${nombre}.svg)\n`).join('')}
+${contra === undefined ? '' : renderBullets('Pérdidas más allá del ruido', losses.length > 0 ? losses : ['Ninguna.'])}${renderBullets('Detalles', notas)}${renderBullets('Condiciones', [loadLine + noiseWarning, ...place])}`
+  writeFileSync(new URL(`${date}.md`, folder), report(''))
   if (selectedKeys.length === 0 && contra === undefined)
     writeFileSync(new URL('RESULTS.md', import.meta.url), report('results/'))
   return report('bench/results/')
@@ -134,8 +134,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   const medidas = MEASUREMENTS.map(({ clave }) => clave)
-  const opciones = readOptions(process.argv.slice(2), { medidas, deContra: CASES_OF_COMPARISON })
-  if (opciones) await runBench(opciones)
+  const options = readOptions(process.argv.slice(2), { medidas, deContra: CASES_OF_COMPARISON })
+  if (options) await runBench(options)
   else process.stdout.write(helpText(MEASUREMENTS, CASES_OF_COMPARISON))
   await cleanUpAll()
 } catch (error) {

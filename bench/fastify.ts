@@ -25,7 +25,7 @@ const visible = (maxLength: number) => ({
   maxLength,
   pattern: '^(?=.*\\S)[^\\p{Cc}\\u202A-\\u202E\\u2066-\\u2069]*$',
 })
-const lugar = {
+const place = {
   lat: { type: 'number', minimum: -90, maximum: 90 },
   lng: { type: 'number', minimum: -180, maximum: 180 },
   maps_url: { type: 'string', minLength: 1, maxLength: 2048, pattern: '^(https|geo):' },
@@ -39,13 +39,13 @@ const body = {
     telefono: { type: 'string', minLength: 1, maxLength: 40, pattern: '^\\+[\\d\\s().-]+$' },
     departamento: visible(100),
     municipio: visible(100),
-    ...lugar,
+    ...place,
     recogida: {
       type: 'object',
       additionalProperties: false,
       dependencies: { lat: ['lng'], lng: ['lat'] },
       anyOf: [{ required: ['lat', 'lng'] }, { required: ['maps_url'] }],
-      properties: { nombre: visible(120), ...lugar },
+      properties: { nombre: visible(120), ...place },
     },
     external_ref: {
       type: 'string',
@@ -77,7 +77,7 @@ const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
 const db = openDb(DATABASE_URL)
 const clock = () => new Date()
 const { llaveDeComercio } = createAuthenticators({ db, clock, usages: new LlaveUses(db, createLog('silent')) })
-const secretos = createSecrets(readKeys(MASTER_KEYS)!)
+const secrets = createSecrets(readKeys(MASTER_KEYS)!)
 const newId = createIdGenerator(clock)
 
 const app: FastifyInstance = Fastify({
@@ -98,7 +98,7 @@ app.post<{ Body: Parameters<typeof normalizeGuia>[0] }>('/api/v1/guias', {
     if ('error' in readTelephone(req.body.telefono)) return reply.code(422).send({ error: 'telefono' })
     const datos = normalizeGuia(req.body, { pais: null })
     const { id, creado_en } = newId()
-    const huellas = datos.external_ref === null ? null : digestsOf(datos, secretos)
+    const huellas = datos.external_ref === null ? null : digestsOf(datos, secrets)
     const { comercioId: comercio_id, modo } = identity
     const newRow = buildNewGuiaRow(datos, { comercio_id, modo, id, guia: newGuideCode(), huellas, creado_en })
     const { query } = db.asRole('guias_api', [newRow.comercio_id])

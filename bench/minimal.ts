@@ -29,13 +29,13 @@ serveAsChild(
   async ({ url = '' }, res) => {
     if (url === '/readyz') return void res.end('{}')
     const { pathname, searchParams } = new URL(url, 'http://localhost')
-    const limite = Number(searchParams.get('limite'))
+    const limit = Number(searchParams.get('limite'))
     const webhook = /^\/api\/v1\/webhooks\/(\w+)\/avisos$/.exec(pathname)?.[1]
     // One extra row tells if a next page exists. The event feed has no end, so it needs no extra row.
-    const { rows } = await pool.query(webhook ? entregas(webhook, limite + 1) : eventos(limite))
-    const cuerpo = JSON.stringify({ datos: rows.slice(0, limite), cursor_siguiente: null })
-    const cabeceras = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(cuerpo) }
-    res.writeHead(200, cabeceras).end(cuerpo)
+    const { rows } = await pool.query(webhook ? entregas(webhook, limit + 1) : eventos(limit))
+    const body = JSON.stringify({ datos: rows.slice(0, limit), cursor_siguiente: null })
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }
+    res.writeHead(200, headers).end(body)
   },
   () => pool.end(),
 )

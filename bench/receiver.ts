@@ -32,9 +32,9 @@ serveAsChild((req, res) => {
     })
     return
   }
-  const sendJson = (valor: unknown) => {
+  const sendJson = (value: unknown) => {
     res.setHeader('Content-Type', 'application/json')
-    res.end(JSON.stringify(valor))
+    res.end(JSON.stringify(value))
   }
   const buildSummary = () => {
     const arrivalTimes = [...arrivals.values()]

@@ -8,7 +8,7 @@ const DE_MACOS = ['Google Chrome', 'Chromium'].map((app) => `/Applications/${app
 /** Paths that programs of these names would have in the folders of `PATH`. */
 function candidatePaths(names: readonly string[]): string[] {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin']
-  return folders.flatMap((folder) => names.map((nombre) => join(folder, nombre)))
+  return folders.flatMap((folder) => names.map((name) => join(folder, name)))
 }
 
 /**

@@ -33,17 +33,17 @@ const RANKS = ['PPLC', 'PPLA', 'PPLA2', 'PPLA3', 'PPLA4', 'PPL']
 const rankOf = ({ featureCode }: Place) => (RANKS.indexOf(featureCode) + RANKS.length) % RANKS.length
 const comparePlaces = (a: Place, b: Place) =>
   rankOf(a) - rankOf(b) || b.population - a.population || a.cityId - b.cityId
-const clave = (texto: string) => nameKeysOf(texto)[0]!
+const key = (text: string) => nameKeysOf(text)[0]!
 const roundCoordinate = (n: number) => Math.round(n * 1e5) / 1e5
 const point = ({ loc: { coordinates } }: Place) =>
   [roundCoordinate(coordinates[1]), roundCoordinate(coordinates[0])] as const
 const ensure = (bien: unknown, message: string) => {
   if (!bien) throw new Error(message)
 }
-const splitTrimmed = (texto: string, por: string) => texto.split(por).map((parte) => parte.trim().replace(/\s+/g, ' '))
+const splitTrimmed = (text: string, por: string) => text.split(por).map((part) => part.trim().replace(/\s+/g, ' '))
 /** Parses `name =seat ~other @lat,lng`, with its marks in any order. */
-function parseName(texto: string) {
-  const [nombre = '', ...marks] = texto.split(/ (?=[=~@])/).map((parte) => parte.trim())
+function parseName(text: string) {
+  const [nombre = '', ...marks] = text.split(/ (?=[=~@])/).map((part) => part.trim())
   const valuesAfter = (mark: string) => marks.filter((m) => m[0] === mark).map((m) => m.slice(1))
   const [aproximado] = valuesAfter('@')
   return { nombre, seats: valuesAfter('='), others: valuesAfter('~'), point: aproximado?.split(',').map(Number) }
@@ -51,8 +51,8 @@ function parseName(texto: string) {
 
 function buildCountry(countryTable: CountryTable) {
   const countryPlaces = (cities as Place[]).filter(({ country }) => country === countryTable.pais)
-  const rows = splitTrimmed(countryTable.departamentos.trim(), '\n').map((linea) => splitTrimmed(linea, '|'))
-  const codesByAdmin = new Map(rows.map(([admin = '', codigo = '']) => [admin, codigo]))
+  const rows = splitTrimmed(countryTable.departamentos.trim(), '\n').map((line) => splitTrimmed(line, '|'))
+  const codesByAdmin = new Map(rows.map(([admin = '', code = '']) => [admin, code]))
   ensure(
     codesByAdmin.size === rows.length && new Set(codesByAdmin.values()).size === rows.length,
     `${countryTable.pais}: duplicate`,
@@ -89,12 +89,12 @@ function readCorrecciones(
   codesByAdmin: ReadonlyMap<string, string>,
 ) {
   const found = new Map<string, { nombre: string; others: string[] } | undefined>()
-  for (const linea of correcciones ? splitTrimmed(correcciones.trim(), '\n') : []) {
-    const [, codigo = '', given = '', ourName = ''] = /^(\S+): (.*?) =(.*)$/.exec(linea) ?? []
-    const isKnownPlace = places.some(({ name, adminCode }) => name === given && codesByAdmin.get(adminCode) === codigo)
-    ensure(isKnownPlace, `${pais}: no place matches the correction: ${linea}`)
+  for (const line of correcciones ? splitTrimmed(correcciones.trim(), '\n') : []) {
+    const [, code = '', given = '', ourName = ''] = /^(\S+): (.*?) =(.*)$/.exec(line) ?? []
+    const isKnownPlace = places.some(({ name, adminCode }) => name === given && codesByAdmin.get(adminCode) === code)
+    ensure(isKnownPlace, `${pais}: no place matches the correction: ${line}`)
     const { nombre, others } = parseName(ourName.trim())
-    found.set(`${codigo}: ${given}`, nombre ? { nombre, others } : undefined)
+    found.set(`${code}: ${given}`, nombre ? { nombre, others } : undefined)
   }
   return found as Correcciones
 }
@@ -109,13 +109,18 @@ const rowOfPlace = (lugar: Place): MunicipioRow => ({
 })
 
 /** Returns the municipalities of the table, each with the place in GeoNames that is its seat, if GeoNames has it. */
-function readMunicipioList(pais: string, municipioList: string, places: Place[], allPlaces: Place[]): MunicipioRow[] {
-  return splitTrimmed(municipioList, ';').map((texto, i) => {
-    const { nombre, seats, others, point: aproximado } = parseName(texto)
-    const claves = [nombre, ...seats].map(clave)
+function readMunicipioList(
+  country: string,
+  municipioList: string,
+  places: Place[],
+  allPlaces: Place[],
+): MunicipioRow[] {
+  return splitTrimmed(municipioList, ';').map((text, i) => {
+    const { nombre, seats, others, point: aproximado } = parseName(text)
+    const keys = [nombre, ...seats].map(key)
     const seatsElsewhere = seats.map((seat) => seat.split(':')).filter(([, seat]) => seat)
     const lugar =
-      places.filter(({ name }) => claves.includes(clave(name))).sort(comparePlaces)[0] ??
+      places.filter(({ name }) => keys.includes(key(name))).sort(comparePlaces)[0] ??
       allPlaces.find(({ name, adminCode }) =>
         seatsElsewhere.some(([admin, seat]) => adminCode === admin && name === seat),
       )
@@ -123,7 +128,7 @@ function readMunicipioList(pais: string, municipioList: string, places: Place[],
     return {
       // Guatemala's table is in the order of INE's numbers, so the position is the number. In other tables a position
       // may change, so the name's key identifies the municipality.
-      numero: pais === 'GT' ? i + 1 : clave(nombre),
+      numero: country === 'GT' ? i + 1 : key(nombre),
       nombre,
       others: alternativeNames,
       ...(lugar ? { point: point(lugar) } : aproximado ? { point: aproximado as [number, number] } : {}),
@@ -134,20 +139,20 @@ function readMunicipioList(pais: string, municipioList: string, places: Place[],
 }
 
 /**
- * Returns the seats, and other towns with at least `desde` inhabitants. Of several towns with one name, returns the
+ * Returns the seats, and other towns with at least `from` inhabitants. Of several towns with one name, returns the
  * seat or the largest.
  */
-function deGeoNames(codigo: string, places: Place[], cambios: Correcciones, desde: number): MunicipioRow[] {
+function deGeoNames(code: string, places: Place[], changes: Correcciones, from: number): MunicipioRow[] {
   const seen = new Set<string>()
-  return places.flatMap((lugar) => {
-    const correccion = `${codigo}: ${lugar.name}`
-    const change = cambios.get(correccion)
-    const isRemoved = cambios.has(correccion) && !change
-    const isTown = /^PPL(?:[AC]\d?)?$/.test(lugar.featureCode)
-    if (isRemoved || !isTown || (rankOf(lugar) === RANKS.indexOf('PPL') && lugar.population < desde)) return []
-    const row = { ...rowOfPlace(lugar), ...change }
-    if (seen.has(clave(row.nombre))) return []
-    seen.add(clave(row.nombre))
+  return places.flatMap((place) => {
+    const correccion = `${code}: ${place.name}`
+    const change = changes.get(correccion)
+    const isRemoved = changes.has(correccion) && !change
+    const isTown = /^PPL(?:[AC]\d?)?$/.test(place.featureCode)
+    if (isRemoved || !isTown || (rankOf(place) === RANKS.indexOf('PPL') && place.population < from)) return []
+    const row = { ...rowOfPlace(place), ...change }
+    if (seen.has(key(row.nombre))) return []
+    seen.add(key(row.nombre))
     return [row]
   })
 }
@@ -170,7 +175,7 @@ function addShortNames(municipios: MunicipioRow[]) {
   municipios.forEach((municipio, i) => {
     const shortName = shortNames[i]
     const sharingMunicipios = municipios.filter(
-      ({ nombre }) => shortName && `${clave(nombre)} `.startsWith(clave(shortName)),
+      ({ nombre }) => shortName && `${key(nombre)} `.startsWith(key(shortName)),
     )
     if (shortName && sharingMunicipios.length === 1) municipio.others.push(shortName)
   })
@@ -193,7 +198,7 @@ function checkDepartamento(
     new Set(usedPlaces).size === usedPlaces.length,
     `${codigo}: two municipalities with one seat: ${municipios.filter((m, i) => municipios.findIndex((o) => o.lugar && o.lugar === m.lugar) !== i && m.lugar).map((m) => m.nombre)}`,
   )
-  const names = municipios.map(({ nombre }) => clave(nombre))
+  const names = municipios.map(({ nombre }) => key(nombre))
   ensure(new Set(names).size === names.length, `${codigo}: two municipalities with one name`)
 }
 
@@ -204,12 +209,12 @@ function toStored(
   ineCode: string,
 ) {
   const rows = municipios.map((m) => {
-    const otherNames = [...new Map(m.others.map((otro) => [clave(otro), otro]))]
-      .filter(([k]) => k !== clave(m.nombre))
-      .map(([, otro]) => otro)
-    const numero = ineCode ? `${ineCode}${String(m.numero).padStart(2, '0')}` : m.numero
+    const otherNames = [...new Map(m.others.map((other) => [key(other), other]))]
+      .filter(([k]) => k !== key(m.nombre))
+      .map(([, other]) => other)
+    const number = ineCode ? `${ineCode}${String(m.numero).padStart(2, '0')}` : m.numero
     return [
-      numero,
+      number,
       m.nombre,
       otherNames.length > 0 ? otherNames : 0,
       ...(m.point ?? []),
@@ -239,9 +244,9 @@ const storedDepartamentos = COUNTRY_TABLES.flatMap((countryTable) => {
     .sort((a, b) => spanishOrder.compare(a[1], b[1]))
 })
 // One municipality per line, so that the diff of a rebuild shows the changes.
-const texto = storedDepartamentos
+const text = storedDepartamentos
   .map((d) => `${JSON.stringify(d.slice(0, -1)).slice(0, -1)},[\n${d[5].map((m) => JSON.stringify(m)).join(',\n')}]]`)
   .join(',\n')
-await writeFile(new URL('../server/domain/catalogo/data.json', import.meta.url), `[${texto}]\n`)
+await writeFile(new URL('../server/domain/catalogo/data.json', import.meta.url), `[${text}]\n`)
 console.table(counts)
-console.log(`${storedDepartamentos.length} departamentos; data.json: ${Math.round(texto.length / 1024)} KB`)
+console.log(`${storedDepartamentos.length} departamentos; data.json: ${Math.round(text.length / 1024)} KB`)

@@ -13,7 +13,7 @@ const binaries = join(root, 'node_modules/.bin')
  * Returns the command that checks the types of a project, incrementally. TypeScript 7 needs a third of the processor
  * time of TypeScript 6, which generators and the house rules use for its API.
  */
-function tipos(project: string): string[] {
+function types(project: string): string[] {
   const cacheFile = `node_modules/.cache/guias/${project.replace(/\W/g, '-')}.tsbuildinfo`
   return [
     'node',
@@ -34,13 +34,13 @@ const PUBLISHED_FILES = ['comercios', 'operaciones', 'publico'].map((d) => `serv
 const VERSIONS_STEP = 'versions, and changes since the last release'
 const STEPS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
-  'types of the server, scripts and tests': tipos('.'),
-  'types of the browser code': tipos('server/pages'),
-  'types of the SDK': tipos('sdk'),
-  'types of its command line': tipos('sdk/cli'),
-  'types of its test double': tipos('sdk/pruebas'),
-  'types of its other entries': tipos('sdk/entries'),
-  'types of the package for assistants': tipos('sdk/mcp'),
+  'types of the server, scripts and tests': types('.'),
+  'types of the browser code': types('server/pages'),
+  'types of the SDK': types('sdk'),
+  'types of its command line': types('sdk/cli'),
+  'types of its test double': types('sdk/pruebas'),
+  'types of its other entries': types('sdk/entries'),
+  'types of the package for assistants': types('sdk/mcp'),
   'dead code': ['knip'],
   'house rules': ['node', 'scripts/rules.ts'],
   'migrations, compatible with the previous version': [
@@ -81,21 +81,21 @@ function runProgram([program = '', ...args]: string[]): Promise<{ bien: boolean;
         output += chunk
       })
     }
-    child.on('close', (codigo) => resolve({ bien: codigo === 0, output }))
+    child.on('close', (code) => resolve({ bien: code === 0, output }))
     child.on('error', (error) => resolve({ bien: false, output: String(error) }))
   })
 }
 
 // Two steps run concurrently, because the smallest supported machine has two cores.
-const pendientes = Object.entries(process.argv[2] === 'slow' ? { ...LONG_STEPS, ...STEPS } : STEPS)
-const turno = async () => {
-  for (let paso = pendientes.shift(); paso; paso = pendientes.shift()) {
-    const [nombre, command] = paso
+const pending = Object.entries(process.argv[2] === 'slow' ? { ...LONG_STEPS, ...STEPS } : STEPS)
+const turn = async () => {
+  for (let step = pending.shift(); step; step = pending.shift()) {
+    const [name, command] = step
     const startedAt = performance.now()
     const { bien, output } = await runProgram(command)
-    console.log(`${bien ? '✔' : '✘'} ${nombre} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+    console.log(`${bien ? '✔' : '✘'} ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
     if (!bien) process.exitCode = 1
     if (!bien || command === STEPS[VERSIONS_STEP]) console.log(output)
   }
 }
-await Promise.all([turno(), turno()])
+await Promise.all([turn(), turn()])

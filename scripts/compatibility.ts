@@ -83,21 +83,21 @@ function impactOf(change: Change, contract: unknown): Impact {
 function isExtensibleEnum(contract: unknown, pointer: string): boolean {
   const steps = pointer.split('/').slice(1, -1)
   const schema = steps.reduce(
-    (valor, paso) => (valor as Record<string, unknown> | undefined)?.[unescapeToken(paso)],
+    (value, step) => (value as Record<string, unknown> | undefined)?.[unescapeToken(step)],
     contract,
   )
   return (schema as { 'x-extensible'?: boolean } | undefined)?.['x-extensible'] === true
 }
 
 function isWider({ property = '', base, revision }: Change): boolean {
-  const [antes, ahora] = [base?.value, revision?.value]
-  if (typeof antes !== 'number' || typeof ahora !== 'number') return false
-  return /^(max|exclusiveMax)/.test(property) ? ahora > antes : /^(min|exclusiveMin)/.test(property) && ahora < antes
+  const [before, now] = [base?.value, revision?.value]
+  if (typeof before !== 'number' || typeof now !== 'number') return false
+  return /^(max|exclusiveMax)/.test(property) ? now > before : /^(min|exclusiveMin)/.test(property) && now < before
 }
 
-const version = (texto: string): number[] => {
-  if (!/^\d+\.\d+\.\d+$/.test(texto)) throw new Error(`«${texto}» is not a version of the form major.minor.patch`)
-  return texto.split('.').map(Number)
+const version = (text: string): number[] => {
+  if (!/^\d+\.\d+\.\d+$/.test(text)) throw new Error(`«${text}» is not a version of the form major.minor.patch`)
+  return text.split('.').map(Number)
 }
 /** Returns the smallest version that may follow `base` after a change of this impact. */
 function nextVersion(base: string, level: Impact): string {
@@ -106,7 +106,7 @@ function nextVersion(base: string, level: Impact): string {
 }
 function isLower(left: string, right: string): boolean {
   const [a, b] = [version(left), version(right)]
-  const i = a.findIndex((parte, i) => parte !== b[i])
+  const i = a.findIndex((part, i) => part !== b[i])
   return i >= 0 && a[i]! < b[i]!
 }
 
@@ -116,40 +116,40 @@ const majorPaths = ({ paths }: Contract) =>
 
 async function findDifferingVersions(): Promise<string[]> {
   const foundVersions = await Promise.all(
-    Object.entries(VERSION_PATTERNS).map(async ([archivo, lugar]) => {
-      return [archivo, lugar.exec(await readFile(archivo, 'utf8'))?.[1] ?? 'none'] as const
+    Object.entries(VERSION_PATTERNS).map(async ([file, place]) => {
+      return [file, place.exec(await readFile(file, 'utf8'))?.[1] ?? 'none'] as const
     }),
   )
   const distinctVersions = new Set(foundVersions.map(([, foundVersion]) => foundVersion))
   return distinctVersions.size === 1
     ? []
-    : ['The versions differ:', ...foundVersions.map(([archivo, foundVersion]) => `  ${foundVersion}  ${archivo}`)]
+    : ['The versions differ:', ...foundVersions.map(([file, foundVersion]) => `  ${foundVersion}  ${file}`)]
 }
 
 async function checkContractChange(etiqueta: string): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'guias-anterior-'))
   try {
     await extractTag(etiqueta, folder, ['openapi'])
-    const archivos = [join(folder, 'base.json'), join(folder, 'revision.json')] as const
+    const files = [join(folder, 'base.json'), join(folder, 'revision.json')] as const
     const sources = [join(folder, CONTRACT_PATH), CONTRACT_PATH]
-    await Promise.all(archivos.map((archivo, i) => runRedocly('bundle', sources[i]!, '-o', archivo)))
+    await Promise.all(files.map((file, i) => runRedocly('bundle', sources[i]!, '-o', file)))
     const [base, revision] = (await Promise.all(
-      archivos.map(async (archivo) => JSON.parse(await readFile(archivo, 'utf8'))),
+      files.map(async (file) => JSON.parse(await readFile(file, 'utf8'))),
     )) as [Contract, Contract]
-    const cambios = (await compareContracts(...archivos)).map((change) => ({
+    const changes = (await compareContracts(...files)).map((change) => ({
       ...change,
       impact: impactOf(change, revision),
     }))
-    const cuenta = (level: Impact) => cambios.filter(({ impact }) => impact === level).length
+    const cuenta = (level: Impact) => changes.filter(({ impact }) => impact === level).length
     console.log(`The contract since ${etiqueta}: ${IMPACTS.map((level) => `${cuenta(level)} ${level}`).join(', ')}.`)
     const mayor = IMPACTS.findLast((level) => cuenta(level) > 0)
     if (!mayor) return []
-    const antes = majorPaths(base)
-    const hasNewPath = majorPaths(revision).isDisjointFrom(antes)
+    const before = majorPaths(base)
+    const hasNewPath = majorPaths(revision).isDisjointFrom(before)
     if (mayor === 'major' && !hasNewPath) {
-      const breakingChanges = cambios.filter(({ impact }) => impact === 'major')
+      const breakingChanges = changes.filter(({ impact }) => impact === 'major')
       return [
-        `These changes break clients of ${[...antes].join(', ')}; they need a new major path:`,
+        `These changes break clients of ${[...before].join(', ')}; they need a new major path:`,
         ...breakingChanges.flatMap(({ path, verdicts }) => verdicts.map(({ message }) => `  ${message} ${path}`)),
       ]
     }
@@ -164,19 +164,19 @@ async function checkContractChange(etiqueta: string): Promise<string[]> {
 
 async function checkPublishable(etiqueta: string): Promise<string[]> {
   const { version: currentVersion } = JSON.parse(await readFile('sdk/package.json', 'utf8')) as { version: string }
-  const [titulo = ''] = /^## .*/m.exec(await readFile('CHANGELOG.md', 'utf8')) ?? []
+  const [title = ''] = /^## .*/m.exec(await readFile('CHANGELOG.md', 'utf8')) ?? []
   return [
     ...(etiqueta === `v${currentVersion}` ? [] : [`The tag is ${etiqueta}, the version ${currentVersion}.`]),
-    ...(/^## \S+ \(\d{4}-\d\d-\d\d\)$/.test(titulo) ? [] : [`CHANGELOG.md: «${titulo}» has no date.`]),
+    ...(/^## \S+ \(\d{4}-\d\d-\d\d\)$/.test(title) ? [] : [`CHANGELOG.md: «${title}» has no date.`]),
   ]
 }
 
 const [tagToPublish] = process.argv.slice(2)
-const anterior = await etiquetaAnterior()
-if (!anterior) console.log('No earlier release to compare with: no tag v* before this commit.')
+const previous = await etiquetaAnterior()
+if (!previous) console.log('No earlier release to compare with: no tag v* before this commit.')
 const faltas = [
   ...(await findDifferingVersions()),
-  ...(anterior ? await checkContractChange(anterior) : []),
+  ...(previous ? await checkContractChange(previous) : []),
   ...(tagToPublish ? await checkPublishable(tagToPublish) : []),
 ]
 for (const fault of faltas) console.error(fault)

@@ -22,10 +22,10 @@ const renderRows = (table: ConfigTable, condition = ''): string[] =>
   ])
 
 const manual = readFileSync(MANUAL_URL, 'utf8')
-const [antes, ...rest] = manual.split(START)
+const [before, ...rest] = manual.split(START)
 const renderedTable = ['| variable | default | meaning |\n', '|---|---|---|\n', ...renderRows(VARIABLES)].join('')
-const despues = rest.join(START).slice(rest.join(START).indexOf(FIN))
-const nuevo = `${antes}${START}${renderedTable}${despues}`
+const after = rest.join(START).slice(rest.join(START).indexOf(FIN))
+const nuevo = `${before}${START}${renderedTable}${after}`
 if (!process.argv.includes('--comprobar')) writeFileSync(MANUAL_URL, nuevo)
 else if (nuevo !== manual) {
   console.error('docs/operacion/configuration.md is stale: node scripts/configuration.ts')

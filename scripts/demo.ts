@@ -23,11 +23,11 @@ import { deliverAsRepartidor } from './demo/repartidor.ts'
 import { chooseOtherDay, correctTelefono, exhaustIntentos, type Mishaps, setIntentoPolicy } from './demo/stumbles.ts'
 import { readUntil } from './demo/wait.ts'
 
-const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
-let fallas = 0
+const title = (text: string) => console.log(`\n${styleText('bold', text)}`)
+let faults = 0
 /** Prints a check of the demo, and counts it as a failure if it is false. */
 function check(description: string, isTrue: boolean) {
-  if (!isTrue) fallas++
+  if (!isTrue) faults++
   console.log(`  ${isTrue ? styleText('green', '✔') : styleText('red', '✘')} ${description}`)
 }
 const formatColumns = (rows: readonly (readonly (string | number)[])[]) => {
@@ -40,8 +40,8 @@ const formatColumns = (rows: readonly (readonly (string | number)[])[]) => {
         .trimEnd()}`,
     )
 }
-const truncate = (texto: string) => (texto.length > 62 ? `${texto.slice(0, 61)}…` : texto)
-const codigos = ({ resultados }: LoteCreado) => resultados.map((r) => (r.ok ? r.guia : null))
+const truncate = (text: string) => (text.length > 62 ? `${text.slice(0, 61)}…` : text)
+const codes = ({ resultados }: LoteCreado) => resultados.map((r) => (r.ok ? r.guia : null))
 
 const lote = JSON.parse(readFileSync(new URL('../test/data/lote-100.json', import.meta.url), 'utf8')) as LoteParaCrear
 
@@ -59,7 +59,7 @@ const LIFE_CYCLES: Estado[][] = [
 ]
 
 async function createHundred(api: Guias) {
-  titulo('1. Cien guías reales, dos veces')
+  title('1. Cien guías reales, dos veces')
   const firstAnswer = await api.guias.crearLote(lote)
   const secondAnswer = await api.guias.crearLote(lote)
   const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
@@ -72,7 +72,7 @@ async function createHundred(api: Guias) {
     `primera vez: ${firstAnswer.creadas} creadas, ${firstAnswer.fallidas} fallidas`,
     firstAnswer.ok && firstAnswer.creadas === 100,
   )
-  const isSameAnswer = JSON.stringify(codigos(secondAnswer)) === JSON.stringify(codigos(firstAnswer))
+  const isSameAnswer = JSON.stringify(codes(secondAnswer)) === JSON.stringify(codes(firstAnswer))
   check(
     `segunda vez: ${secondAnswer.creadas} creadas, ${secondAnswer.repetidas} repetidas, con los mismos identificadores`,
     isSameAnswer &&
@@ -81,17 +81,17 @@ async function createHundred(api: Guias) {
       secondAnswer.resultados.every((r) => r.ok && r.repetida),
   )
   check(
-    `hay ${guias.length} guías; ubicación por ${[...confirmedGuias].map(([origen, originGuias]) => `${origen}: ${originGuias.length}`).join(', ')}`,
+    `hay ${guias.length} guías; ubicación por ${[...confirmedGuias].map(([origin, originGuias]) => `${origin}: ${originGuias.length}`).join(', ')}`,
     guias.length === 100,
   )
-  return codigos(firstAnswer) as string[]
+  return codes(firstAnswer) as string[]
 }
 
 /** Maximum number of faulty guides that are printed. All are checked. */
 const MAX_PRINTED_FAULTS = 6
 
 async function createWithFaults(api: Guias) {
-  titulo('2. Doce guías defectuosas entre doce buenas')
+  title('2. Doce guías defectuosas entre doce buenas')
   const [validGuia, conflictingGuia] = [lote.guias[0]!, lote.guias[1]!]
   const invalidGuias: [string, unknown][] = [
     ['no es un objeto', 'guía'],
@@ -108,12 +108,12 @@ async function createWithFaults(api: Guias) {
     ['departamento nulo', { ...validGuia, departamento: null }],
   ]
   const guias = invalidGuias.flatMap(([, invalidGuia], i) => [{ ...validGuia, external_ref: `DEMO-${i}` }, invalidGuia])
-  const resultado = await api.guias.crearLote({
+  const result = await api.guias.crearLote({
     ...(lote.recogida ? { recogida: lote.recogida } : {}),
     guias: guias as LoteParaCrear['guias'],
   })
   const rows = invalidGuias.map(([fault], i) => {
-    const r = resultado.resultados[2 * i + 1]!
+    const r = result.resultados[2 * i + 1]!
     const [error] = r.ok ? [] : r.error.errores
     return [
       r.indice,
@@ -125,10 +125,8 @@ async function createWithFaults(api: Guias) {
   })
   formatColumns([['indice', 'falla', 'status', 'campo', 'qué hacer'], ...rows.slice(0, MAX_PRINTED_FAULTS)])
   check(
-    `${resultado.creadas} creadas y ${resultado.fallidas} fallidas, cada una en su índice`,
-    resultado.creadas === 12 &&
-      resultado.fallidas === 12 &&
-      resultado.resultados.every((r, i) => r.ok === (i % 2 === 0)),
+    `${result.creadas} creadas y ${result.fallidas} fallidas, cada una en su índice`,
+    result.creadas === 12 && result.fallidas === 12 && result.resultados.every((r, i) => r.ok === (i % 2 === 0)),
   )
 }
 
@@ -140,16 +138,16 @@ const createOperate = (url: string, llave: string) => async (guia: string, estad
     en_devolucion: 'intentos_agotados',
     extraviado: 'perdida',
   }[estado as string]
-  const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia}/eventos`, {
+  const response = await fetch(`${url}/operaciones/v1/guias/${guia}/eventos`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ estado, ...(motivo ? { motivo } : {}) }),
   })
-  if (respuesta.status !== 201) throw new Error(`${guia} → ${estado}: ${await respuesta.text()}`)
+  if (response.status !== 201) throw new Error(`${guia} → ${estado}: ${await response.text()}`)
 }
 
 async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[]) {
-  titulo('3. Diez vidas')
+  title('3. Diez vidas')
   const countsByFinalEstado = new Map<string, number>()
   for (const [i, lifeCycle] of LIFE_CYCLES.entries()) {
     const guia = guias[i]!
@@ -175,13 +173,10 @@ async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[
 }
 
 async function followEventos(api: Guias) {
-  titulo('4. El flujo de eventos, de principio a fin')
+  title('4. El flujo de eventos, de principio a fin')
   const countsByType = new Map<string, number>()
   const seen = new Set<string>()
-  for (
-    const limite = Date.now() + 5_000;
-    Date.now() < limite && (countsByType.get('ubicacion.solicitada') ?? 0) < 20;
-  ) {
+  for (const limit = Date.now() + 5_000; Date.now() < limit && (countsByType.get('ubicacion.solicitada') ?? 0) < 20; ) {
     seen.clear()
     countsByType.clear()
     for await (const { id, tipo } of api.eventos.listar({ limite: 50 })) {
@@ -189,8 +184,8 @@ async function followEventos(api: Guias) {
       countsByType.set(tipo, (countsByType.get(tipo) ?? 0) + 1)
     }
   }
-  const tipos = [...countsByType].map(([tipo, n]) => `${tipo} ${n}`)
-  for (let i = 0; i < tipos.length; i += 5) console.log(`  ${tipos.slice(i, i + 5).join(' · ')}`)
+  const types = [...countsByType].map(([type, n]) => `${type} ${n}`)
+  for (let i = 0; i < types.length; i += 5) console.log(`  ${types.slice(i, i + 5).join(' · ')}`)
   const total = [...countsByType.values()].reduce((a, b) => a + b, 0)
   check(
     `${total} eventos, ninguno dos veces; un mensaje por cada guía sin destino`,
@@ -199,11 +194,11 @@ async function followEventos(api: Guias) {
 }
 
 async function confirmUbicacion(api: Guias, url: string) {
-  titulo('5. Un destinatario dice dónde es')
+  title('5. Un destinatario dice dónde es')
   const buzon = await (await fetch(`${url}/buzon`)).text()
-  const [, enlace = ''] = /href="(u\/[^"]+)"/.exec(buzon) ?? []
-  console.log(`  abre el enlace de su mensaje (/buzon → /${enlace.slice(0, 7)}…) y confirma`)
-  const usedMethod = await confirmAsDestinatario(`${url}/${enlace}`)
+  const [, link = ''] = /href="(u\/[^"]+)"/.exec(buzon) ?? []
+  console.log(`  abre el enlace de su mensaje (/buzon → /${link.slice(0, 7)}…) y confirma`)
+  const usedMethod = await confirmAsDestinatario(`${url}/${link}`)
   const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
   const [guia, ...otherGuias] = guias.filter(({ ubicacion }) => ubicacion.origen === 'destinatario')
   check(
@@ -214,44 +209,44 @@ async function confirmUbicacion(api: Guias, url: string) {
 
 /** Starts a merchant's server, which verifies each webhook and answers with `status`. */
 async function openReceiver() {
-  const receptor = { url: '', secreto: '', status: 204, avisos: new Map<string, string>(), intentos: 0, rejected: 0 }
+  const receiver = { url: '', secreto: '', status: 204, avisos: new Map<string, string>(), intentos: 0, rejected: 0 }
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
-    receptor.intentos++
+    receiver.intentos++
     // The demo may change `status` once `intentos` counts this attempt, so the handler keeps the current value.
-    const { status } = receptor
+    const { status } = receiver
     try {
-      const aviso = await verificarWebhook(Buffer.concat(chunks), req.headers, receptor.secreto)
-      if (status < 300) receptor.avisos.set(aviso.id, aviso.tipo)
+      const aviso = await verificarWebhook(Buffer.concat(chunks), req.headers, receiver.secreto)
+      if (status < 300) receiver.avisos.set(aviso.id, aviso.tipo)
     } catch {
-      receptor.rejected++
+      receiver.rejected++
     }
     res.writeHead(status).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  receptor.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/avisos`
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/avisos`
   receiverClosers.push(() => {
     server.closeAllConnections()
     server.close()
   })
-  return receptor
+  return receiver
 }
 const receiverClosers: (() => void)[] = []
 
-async function hasta(condition: () => boolean, segundos: number) {
+async function until(condition: () => boolean, seconds: number) {
   const startedAt = performance.now()
-  while (!condition() && performance.now() - startedAt < segundos * 1000)
+  while (!condition() && performance.now() - startedAt < seconds * 1000)
     await new Promise((resolve) => setTimeout(resolve, 5))
   return ((performance.now() - startedAt) / 1000).toFixed(1)
 }
 
 type Receptor = Awaited<ReturnType<typeof openReceiver>>
 
-async function sendAvisos(api: Guias, healthyReceiver: Receptor, desde: Date) {
-  titulo('6. Cada evento, en el servidor del comercio')
+async function sendAvisos(api: Guias, healthyReceiver: Receptor, from: Date) {
+  title('6. Cada evento, en el servidor del comercio')
   const eventos = (await Array.fromAsync(api.eventos.listar({ limite: 100 }))).length
-  await hasta(() => healthyReceiver.avisos.size >= eventos, 10)
+  await until(() => healthyReceiver.avisos.size >= eventos, 10)
   check(
     `${healthyReceiver.avisos.size} avisos firmados para ${eventos} eventos, ninguno dos veces`,
     healthyReceiver.avisos.size === eventos && healthyReceiver.intentos === eventos && healthyReceiver.rejected === 0,
@@ -263,10 +258,10 @@ async function sendAvisos(api: Guias, healthyReceiver: Receptor, desde: Date) {
   failingReceiver.secreto = secreto
   for (let i = 0; i < 2; i++)
     await api.guias.crear({ ...lote.guias[0]!, recogida: lote.recogida!, external_ref: `CAIDA-${i}` })
-  await hasta(() => failingReceiver.intentos === 2, 10)
+  await until(() => failingReceiver.intentos === 2, 10)
   failingReceiver.status = 204
   console.log('  un servidor contestó 503 a 2 avisos; vuelve a estar en línea, y se espera el reintento…')
-  const waitSeconds = await hasta(() => failingReceiver.avisos.size === 2, 20)
+  const waitSeconds = await until(() => failingReceiver.avisos.size === 2, 20)
   // The service settles a delivery shortly after the merchant's server has received it.
   const entregas = await readUntil(
     () => Array.fromAsync(api.webhooks.avisos(webhook)),
@@ -280,12 +275,12 @@ async function sendAvisos(api: Guias, healthyReceiver: Receptor, desde: Date) {
   const nuevo = await openReceiver()
   const tardio = await api.webhooks.crear({ url: nuevo.url })
   nuevo.secreto = tardio.secreto
-  const missingAvisos = await api.webhooks.ensayarRecuperacion(tardio.webhook, { desde: desde.toISOString() })
-  const { recuperacion } = await api.webhooks.recuperar(tardio.webhook, { desde: desde.toISOString() })
-  const segundos = await hasta(() => nuevo.avisos.size >= missingAvisos.avisos, 10)
+  const missingAvisos = await api.webhooks.ensayarRecuperacion(tardio.webhook, { desde: from.toISOString() })
+  const { recuperacion } = await api.webhooks.recuperar(tardio.webhook, { desde: from.toISOString() })
+  const seconds = await until(() => nuevo.avisos.size >= missingAvisos.avisos, 10)
   const { estado, avisos: queuedAvisos } = await api.webhooks.obtenerRecuperacion(tardio.webhook, recuperacion)
   check(
-    `un servidor nuevo pidió todo lo anterior: ensayo ${missingAvisos.avisos}, recibidos ${nuevo.avisos.size} en ${segundos} s (${estado})`,
+    `un servidor nuevo pidió todo lo anterior: ensayo ${missingAvisos.avisos}, recibidos ${nuevo.avisos.size} en ${seconds} s (${estado})`,
     missingAvisos.avisos === eventos + 2 &&
       nuevo.avisos.size === missingAvisos.avisos &&
       queuedAvisos === missingAvisos.avisos,
@@ -293,7 +288,7 @@ async function sendAvisos(api: Guias, healthyReceiver: Receptor, desde: Date) {
 }
 
 async function runMishaps(mishaps: Mishaps) {
-  titulo('7. Lo que sale mal, y cómo sigue')
+  title('7. Lo que sale mal, y cómo sigue')
   const { guia, tipos } = await correctTelefono(mishaps)
   check(
     `${guia}: teléfono corregido, y un mensaje al nuevo`,
@@ -316,7 +311,7 @@ async function runMishaps(mishaps: Mishaps) {
 }
 
 async function checkPrueba(api: Guias, url: string, codigo: string, operar: Operate) {
-  titulo('8. Una entrega sin cobertura, y su prueba')
+  title('8. Una entrega sin cobertura, y su prueba')
   const { guia, ubicacion } = await api.guias.crear({
     ...lote.guias[0]!,
     recogida: lote.recogida!,
@@ -344,12 +339,12 @@ async function checkPrueba(api: Guias, url: string, codigo: string, operar: Oper
   // From here on the merchant uses only its own copies of the keys and files, and no service.
   const claves = await api.guias.clavesPublicas()
   const download = async (direccion: string) => new Uint8Array(await (await fetch(direccion)).arrayBuffer())
-  const archivos = await Promise.all([pdf!, firma!, ...fotos].map((archivo) => download(archivo.url)))
-  const donde = join(tmpdir(), `prueba-de-entrega-${guia}.pdf`)
-  await writeFile(donde, archivos[0]!)
+  const archivos = await Promise.all([pdf!, firma!, ...fotos].map((file) => download(file.url)))
+  const where = join(tmpdir(), `prueba-de-entrega-${guia}.pdf`)
+  await writeFile(where, archivos[0]!)
   const verifiedPrueba = await verificarPrueba({ guia, manifiesto: manifiesto!, claves, archivos })
   check(
-    `verificada sin red: ${verifiedPrueba.archivos.map(({ tipo }) => tipo).join(', ')}; el PDF está en ${donde}`,
+    `verificada sin red: ${verifiedPrueba.archivos.map(({ tipo }) => tipo).join(', ')}; el PDF está en ${where}`,
     verifiedPrueba.archivos.length === 3,
   )
   archivos[0]![1_000]! ^= 1
@@ -370,7 +365,7 @@ try {
   const { llave, llave_operaciones, codigo_repartidor } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
   const operar = createOperate(service.url, llave_operaciones)
   const api = new Guias({ llave, baseUrl: service.url })
-  const desde = new Date()
+  const from = new Date()
   const healthyReceiver = await openReceiver()
   healthyReceiver.secreto = (await api.webhooks.crear({ url: healthyReceiver.url })).secreto
   const guias = await createHundred(api)
@@ -380,7 +375,7 @@ try {
   await advanceGuias(api, operar, confirmedGuias)
   await followEventos(api)
   await confirmUbicacion(api, service.url)
-  await sendAvisos(api, healthyReceiver, desde)
+  await sendAvisos(api, healthyReceiver, from)
   await runMishaps({
     api,
     url: service.url,
@@ -397,13 +392,13 @@ try {
     },
   })
   await checkPrueba(api, service.url, codigo_repartidor, operar)
-  const segundos = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(
-    `\n${fallas === 0 ? styleText('green', `Todo salió como se esperaba, en ${segundos} s.`) : styleText('red', `${fallas} comprobaciones fallaron.`)}`,
+    `\n${faults === 0 ? styleText('green', `Todo salió como se esperaba, en ${seconds} s.`) : styleText('red', `${faults} comprobaciones fallaron.`)}`,
   )
 } finally {
   await service?.stop()
   for (const closeReceiver of receiverClosers) closeReceiver()
   await rm(dataDir, { recursive: true, force: true })
 }
-process.exitCode = fallas === 0 ? 0 : 1
+process.exitCode = faults === 0 ? 0 : 1

@@ -22,36 +22,36 @@ const TRUSTED_INPUT_FILES: readonly string[] = [
   'sdk/entries/verificar.ts',
 ]
 
-const fallas: string[] = []
+const faults: string[] = []
 interface FoundPattern {
   source: string
   flags: string
   donde: string[]
 }
 const patterns = new Map<string, FoundPattern>()
-function record(source: string, flags: string, lugar: string): void {
-  const clave = `/${source}/${flags}`
-  const { donde = [] } = patterns.get(clave) ?? {}
-  patterns.set(clave, { source, flags, donde: [...donde, lugar] })
+function record(source: string, flags: string, place: string): void {
+  const key = `/${source}/${flags}`
+  const { donde = [] } = patterns.get(key) ?? {}
+  patterns.set(key, { source, flags, donde: [...donde, place] })
 }
 
 /** Records the regular expressions below a node. */
-function visit(source: Source, nodo: ts.Node): void {
-  if (ts.isRegularExpressionLiteral(nodo)) {
-    const [, pattern = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(nodo.text) ?? []
-    record(pattern, flags, placeOf(source, nodo))
+function visit(source: Source, node: ts.Node): void {
+  if (ts.isRegularExpressionLiteral(node)) {
+    const [, pattern = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(node.text) ?? []
+    record(pattern, flags, placeOf(source, node))
   }
   // In the text of a template, `x` stands for each interpolated value.
-  if (ts.isNewExpression(nodo) && nodo.expression.getText() === 'RegExp' && isInFunction(nodo)) {
-    const texto = nodo.arguments?.[0]
+  if (ts.isNewExpression(node) && node.expression.getText() === 'RegExp' && isInFunction(node)) {
+    const texto = node.arguments?.[0]
     if (texto && ts.isTemplateExpression(texto))
       record(
         [texto.head, ...texto.templateSpans.map(({ literal }) => literal)].map(({ text }) => text).join('x'),
         'i',
-        placeOf(source, nodo),
+        placeOf(source, node),
       )
   }
-  ts.forEachChild(nodo, (child) => visit(source, child))
+  ts.forEachChild(node, (child) => visit(source, child))
 }
 
 /** Imports a module and records the regular expressions that it builds with `new RegExp` while loading. */
@@ -67,11 +67,10 @@ async function loadModule(path: string): Promise<void> {
   globalThis.RegExp = Original
 }
 
-function visitContract(valor: unknown): void {
-  if (typeof valor !== 'object' || valor === null) return
-  for (const [clave, memberValue] of Object.entries(valor))
-    if (/^(?:x-patron|pattern)$/.test(clave) && typeof memberValue === 'string')
-      record(memberValue, 'u', 'the contract')
+function visitContract(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, memberValue] of Object.entries(value))
+    if (/^(?:x-patron|pattern)$/.test(key) && typeof memberValue === 'string') record(memberValue, 'u', 'the contract')
     else visitContract(memberValue)
 }
 
@@ -90,17 +89,17 @@ function readSafeKeys(): Set<string> {
  * @returns the keys of the safe expressions, for the cache
  */
 function judgePatterns(knownSafeKeys: ReadonlySet<string>): string[] {
-  return [...patterns].flatMap(([clave, { source, flags, donde }]) => {
-    if (knownSafeKeys.has(clave)) return clave
+  return [...patterns].flatMap(([key, { source, flags, donde }]) => {
+    if (knownSafeKeys.has(key)) return key
     // The time limit in milliseconds is far more than any expression needs, so that a slow machine passes too.
     const verdict = checkSync(source, flags, { timeout: 240_000 })
-    if (verdict.status === 'safe') return clave
+    if (verdict.status === 'safe') return key
     const { type, summary } =
       verdict.status === 'vulnerable' ? verdict.complexity : { type: undefined, summary: 'recheck could not decide' }
     const badPlaces = donde.filter(
-      (lugar) => type !== 'polynomial' || !TRUSTED_INPUT_FILES.some((path) => lugar.startsWith(path)),
+      (place) => type !== 'polynomial' || !TRUSTED_INPUT_FILES.some((path) => place.startsWith(path)),
     )
-    fallas.push(...badPlaces.map((lugar) => `${lugar} ${clave}: ${summary}`))
+    faults.push(...badPlaces.map((place) => `${place} ${key}: ${summary}`))
     return []
   })
 }
@@ -114,6 +113,6 @@ visitContract(JSON.parse(readFileSync('server/generated/contract/contrato.json',
 const safeKeys = judgePatterns(readSafeKeys())
 mkdirSync(dirname(CACHE_FILE), { recursive: true })
 writeFileSync(CACHE_FILE, JSON.stringify(safeKeys))
-console.log([...fallas, `${patterns.size} regular expressions, ${fallas.length} faults`].join('\n'))
+console.log([...faults, `${patterns.size} regular expressions, ${faults.length} faults`].join('\n'))
 // The imported modules may keep handles open, which would prevent an exit.
-process.exit(fallas.length > 0 ? 1 : 0)
+process.exit(faults.length > 0 ? 1 : 0)

@@ -178,10 +178,10 @@ async function illustrate({ dataDir, output, demo }: FreshService) {
     'paginas.png': await drawStrip(await takeScreens(demo)),
   }
   let bytes = 0
-  for (const [nombre, contenido] of Object.entries(images)) {
-    await writeFile(new URL(`docs/${nombre}`, root), contenido)
-    bytes += Buffer.byteLength(contenido)
-    console.log(`docs/${nombre}`)
+  for (const [name, content] of Object.entries(images)) {
+    await writeFile(new URL(`docs/${name}`, root), content)
+    bytes += Buffer.byteLength(content)
+    console.log(`docs/${name}`)
   }
   if (bytes > MAX_KB * 1024) throw new Error(`${bytes} bytes: more than ${MAX_KB} KB`)
 }

@@ -15,24 +15,24 @@ const root = new URL('../', import.meta.url)
 
 try {
   const tree = new SourceTree(root)
-  const operacion = readOperation(tree, process.argv.slice(2))
-  addToContract(tree, operacion)
-  addToServer(tree, operacion)
-  if (operacion.documento === 'comercios') addToSdk(tree, operacion)
-  const archivos = tree.write()
+  const operation = readOperation(tree, process.argv.slice(2))
+  addToContract(tree, operation)
+  addToServer(tree, operation)
+  if (operation.documento === 'comercios') addToSdk(tree, operation)
+  const files = tree.write()
   const biome = fileURLToPath(new URL('node_modules/@biomejs/biome/bin/biome', root))
-  const formato = spawnSync(process.execPath, [biome, 'check', '--write', '--linter-enabled=false', ...archivos], {
+  const format = spawnSync(process.execPath, [biome, 'check', '--write', '--linter-enabled=false', ...files], {
     cwd: root,
     encoding: 'utf8',
   })
-  if (formato.status !== 0) throw new Error(`${formato.stdout}${formato.stderr}`)
+  if (format.status !== 0) throw new Error(`${format.stdout}${format.stderr}`)
   console.log(
     [
-      `Written for ${operacion.id}:`,
-      ...archivos.map((archivo) => `  ${archivo}`),
+      `Written for ${operation.id}:`,
+      ...files.map((file) => `  ${file}`),
       'Next:',
       '  npm run generate',
-      `  npx vitest run ${operacion.prueba}   (fails with "not implemented")`,
+      `  npx vitest run ${operation.prueba}   (fails with "not implemented")`,
       '  Write the texts and schemas of the contract, the handler and the tests.',
       '  Keep CHANGELOG.md and openapi/comercios/guia/15-cambios.md true; decisions go to openapi/DECISIONES.md.',
     ].join('\n'),

@@ -17,35 +17,35 @@ const SDK_FOLDERS = ['sdk', 'test/sdk']
 
 const node = (folder: string, ...args: string[]) => runIn(folder, process.execPath, ...args)
 
-async function mixVersions(antes: string, ahora: string) {
+async function mixVersions(before: string, now: string) {
   const excludedNames = new Set(['node_modules', '.git', '.datos', 'coverage'])
-  cpSync(root, ahora, { recursive: true, filter: (path) => !excludedNames.has(basename(path)) })
+  cpSync(root, now, { recursive: true, filter: (path) => !excludedNames.has(basename(path)) })
   for (const path of SDK_FOLDERS) {
-    await rm(join(ahora, path), { recursive: true })
-    cpSync(join(antes, path), join(ahora, path), {
+    await rm(join(now, path), { recursive: true })
+    cpSync(join(before, path), join(now, path), {
       recursive: true,
       filter: (sdkPath) => basename(sdkPath) !== 'node_modules',
     })
   }
   // Restores helpers that were deleted since the release. `force: false` keeps the current files.
-  cpSync(join(antes, 'test'), join(ahora, 'test'), { recursive: true, force: false })
-  await linkPackages(ahora)
+  cpSync(join(before, 'test'), join(now, 'test'), { recursive: true, force: false })
+  await linkPackages(now)
   // `test/setup.ts` declares the types of the values that vitest provides to tests.
   const typeCheckConfig = { extends: './tsconfig.json', include: [...SDK_FOLDERS.slice(1), 'test/setup.ts'] }
-  await writeFile(join(ahora, 'tsconfig.anterior.json'), JSON.stringify(typeCheckConfig))
+  await writeFile(join(now, 'tsconfig.anterior.json'), JSON.stringify(typeCheckConfig))
 }
 
 async function testRelease(etiqueta: string) {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'guias-anterior-'))
   await chmod(folder, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
   try {
-    const [antes, ahora] = [join(folder, 'antes'), join(folder, 'ahora')]
-    await buildVersion(etiqueta, antes)
-    await mixVersions(antes, ahora)
+    const [before, now] = [join(folder, 'antes'), join(folder, 'ahora')]
+    await buildVersion(etiqueta, before)
+    await mixVersions(before, now)
     console.log(`Running the SDK of ${etiqueta} and its tests against the current server:`)
-    await node(ahora, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.anterior.json')
+    await node(now, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.anterior.json')
     // No filter by tags, so that slow tests run too.
-    await node(ahora, 'node_modules/vitest/vitest.mjs', 'run', ...SDK_FOLDERS.slice(1))
+    await node(now, 'node_modules/vitest/vitest.mjs', 'run', ...SDK_FOLDERS.slice(1))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

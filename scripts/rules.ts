@@ -17,15 +17,15 @@ const GATEWAYS =
 /** Files whose statements' text depends on the presence of filters, but never on their values. */
 const LIST_FILES = /^server\/domain\/(?:guias\/list|webhooks\/listarAvisos)\.ts$/
 
-const fallas: string[] = []
-const isConstant = (nodo: ts.Expression) => ts.isIdentifier(nodo) && /^[A-Z_]+$/.test(nodo.text)
+const faults: string[] = []
+const isConstant = (node: ts.Expression) => ts.isIdentifier(node) && /^[A-Z_]+$/.test(node.text)
 /** Reports whether the text of a statement is constant. */
-const isFixed = (nodo: ts.Expression): boolean =>
-  ts.isStringLiteralLike(nodo) ||
-  isConstant(nodo) ||
-  (ts.isTemplateExpression(nodo) && nodo.templateSpans.every(({ expression }) => isConstant(expression))) ||
-  (ts.isObjectLiteralExpression(nodo) &&
-    nodo.properties.some(
+const isFixed = (node: ts.Expression): boolean =>
+  ts.isStringLiteralLike(node) ||
+  isConstant(node) ||
+  (ts.isTemplateExpression(node) && node.templateSpans.every(({ expression }) => isConstant(expression))) ||
+  (ts.isObjectLiteralExpression(node) &&
+    node.properties.some(
       (property) =>
         ts.isPropertyAssignment(property) && property.name.getText() === 'text' && isFixed(property.initializer),
     ))
@@ -42,40 +42,40 @@ const takesVariableSql = (callee: ts.Expression, sql: ts.Expression): boolean =>
   (ts.isTemplateExpression(sql) || ts.isBinaryExpression(sql) || ts.isAsExpression(sql) || !isStatementRunner(callee))
 
 /** Returns the house rule that a node breaks; undefined if it breaks none. */
-function findViolation(path: string, nodo: ts.Node): string | undefined {
-  if (ts.isImportDeclaration(nodo)) {
-    const { text } = nodo.moduleSpecifier as ts.StringLiteral
+function findViolation(path: string, node: ts.Node): string | undefined {
+  if (ts.isImportDeclaration(node)) {
+    const { text } = node.moduleSpecifier as ts.StringLiteral
     if (RESTRICTED_MODULES[text] && !RESTRICTED_MODULES[text].test(path)) return `${text} may not be imported here`
   }
-  if (ts.isIdentifier(nodo) && /^(?:eval|Function|\$(?:query|execute)RawUnsafe|insertAdjacentHTML)$/.test(nodo.text))
-    return `${nodo.text} turns text into code, SQL or HTML`
+  if (ts.isIdentifier(node) && /^(?:eval|Function|\$(?:query|execute)RawUnsafe|insertAdjacentHTML)$/.test(node.text))
+    return `${node.text} turns text into code, SQL or HTML`
   if (
-    ts.isBinaryExpression(nodo) &&
-    /=$/.test(nodo.operatorToken.getText()) &&
-    /\.(?:inner|outer)HTML$/.test(nodo.left.getText())
+    ts.isBinaryExpression(node) &&
+    /=$/.test(node.operatorToken.getText()) &&
+    /\.(?:inner|outer)HTML$/.test(node.left.getText())
   )
-    if (/^[+|&?]*=$/.test(nodo.operatorToken.getText())) return 'assignment of text as HTML'
-  if (!ts.isCallExpression(nodo)) return undefined
-  const { expression: callee, arguments: args } = nodo
-  const nombre = ts.isPropertyAccessExpression(callee) ? callee.name.text : callee.getText()
-  if (nombre === 'statement' && isInFunction(nodo)) return 'a statement is defined inside a function'
-  if (nombre === 'dynamicStatement' && !LIST_FILES.test(path)) return 'the text of a statement depends on the request'
+    if (/^[+|&?]*=$/.test(node.operatorToken.getText())) return 'assignment of text as HTML'
+  if (!ts.isCallExpression(node)) return undefined
+  const { expression: callee, arguments: args } = node
+  const name = ts.isPropertyAccessExpression(callee) ? callee.name.text : callee.getText()
+  if (name === 'statement' && isInFunction(node)) return 'a statement is defined inside a function'
+  if (name === 'dynamicStatement' && !LIST_FILES.test(path)) return 'the text of a statement depends on the request'
   const isOfPages = path.startsWith('server/pages/')
   const [sql] = args
-  if (nombre === 'query' && !isOfPages && !GATEWAYS.test(path) && sql && takesVariableSql(callee, sql))
+  if (name === 'query' && !isOfPages && !GATEWAYS.test(path) && sql && takesVariableSql(callee, sql))
     return 'SQL text that is not constant'
   return undefined
 }
 
-function visit(source: Source, nodo: ts.Node): void {
-  const violation = findViolation(source.path, nodo)
-  if (violation) fallas.push(`${placeOf(source, nodo)} ${violation}`)
-  ts.forEachChild(nodo, (child) => visit(source, child))
+function visit(source: Source, node: ts.Node): void {
+  const violation = findViolation(source.path, node)
+  if (violation) faults.push(`${placeOf(source, node)} ${violation}`)
+  ts.forEachChild(node, (child) => visit(source, child))
 }
 
 for (const source of readSources()) {
-  fallas.push(...findUpwardImports(source))
+  faults.push(...findUpwardImports(source))
   visit(source, source.file)
 }
-console.log([...fallas, `${fallas.length} faults`].join('\n'))
-process.exitCode = fallas.length > 0 ? 1 : 0
+console.log([...faults, `${faults.length} faults`].join('\n'))
+process.exitCode = faults.length > 0 ? 1 : 0

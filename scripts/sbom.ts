@@ -20,8 +20,8 @@ const npm = (...args: string[]) =>
  * Returns a lock file without workspaces. With them, npm would report dependencies as missing, because production does
  * not have these workspaces.
  */
-function withoutWorkspaces(texto: string) {
-  const { packages, ...rest } = JSON.parse(texto) as { packages: Record<string, { link?: boolean }> }
+function withoutWorkspaces(text: string) {
+  const { packages, ...rest } = JSON.parse(text) as { packages: Record<string, { link?: boolean }> }
   const keptPackages = Object.entries(packages).filter(([path, { link }]) => path.startsWith('node_modules/') && !link)
   return { ...rest, packages: { '': packages[''], ...Object.fromEntries(keptPackages) } }
 }

@@ -34,20 +34,20 @@ const OPERACION_SLICES = [
 ]
 
 /** Copies the tree of the previous version, and replaces its migrations with the current ones. */
-async function withPresentSchema(anterior: string, folder: string): Promise<void> {
-  await cp(anterior, folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' })
-  await symlink(join(anterior, 'node_modules'), join(folder, 'node_modules'))
+async function withPresentSchema(previous: string, folder: string): Promise<void> {
+  await cp(previous, folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' })
+  await symlink(join(previous, 'node_modules'), join(folder, 'node_modules'))
   await rm(join(folder, MIGRATIONS_PATH), { recursive: true })
   await cp(join(root, MIGRATIONS_PATH), join(folder, MIGRATIONS_PATH), { recursive: true })
 }
 
-async function testPrevious(anterior: string): Promise<void> {
+async function testPrevious(previous: string): Promise<void> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'guias-esquema-'))
   try {
     await chmod(folder, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
-    await withPresentSchema(anterior, folder)
-    const donde = OPERACION_SLICES.map((slice) => `test/${slice}/`)
-    if (!(await runTests(['--tags-filter=!slow', ...donde], folder))) process.exitCode = 1
+    await withPresentSchema(previous, folder)
+    const where = OPERACION_SLICES.map((slice) => `test/${slice}/`)
+    if (!(await runTests(['--tags-filter=!slow', ...where], folder))) process.exitCode = 1
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
 // Cleanups of what the run started. They run in reverse order when the run ends, fails or is interrupted.
-const pendientes: (() => Promise<unknown>)[] = []
+const pending: (() => Promise<unknown>)[] = []
 let isStopping = false
 
 /**
@@ -11,20 +11,20 @@ let isStopping = false
 export function registerCleanup(cleanUp: () => Promise<unknown>): () => Promise<void> {
   let cleanupResult: Promise<unknown> | undefined
   const runOnce = async () => {
-    const i = pendientes.indexOf(runOnce)
-    if (i >= 0) pendientes.splice(i, 1)
+    const i = pending.indexOf(runOnce)
+    if (i >= 0) pending.splice(i, 1)
     cleanupResult ??= cleanUp()
     await cleanupResult
   }
-  pendientes.push(runOnce)
+  pending.push(runOnce)
   return runOnce
 }
 
 /** Runs all pending cleanups, the last registered first. Prints their errors and continues. */
 export async function cleanUpAll(): Promise<void> {
   isStopping = true
-  for (let ultimo = pendientes.at(-1); ultimo; ultimo = pendientes.at(-1)) {
-    await ultimo().catch((error) => process.stderr.write(`${error}\n`))
+  for (let last = pending.at(-1); last; last = pending.at(-1)) {
+    await last().catch((error) => process.stderr.write(`${error}\n`))
   }
 }
 
@@ -40,14 +40,14 @@ export interface ChildHandle {
  * go to its whole process group (npm and the processes that npm starts).
  * @throws if the run is being stopped
  */
-export function launch(command: string, args: readonly string[], opciones: SpawnOptions): ChildHandle {
+export function launch(command: string, args: readonly string[], options: SpawnOptions): ChildHandle {
   if (isStopping) throw new Error('the run is being stopped')
-  const child = spawn(command, args, opciones)
+  const child = spawn(command, args, options)
   const exited = new Promise<void>((resolve) => child.once('error', () => resolve()).once('exit', () => resolve()))
   const pid = child.pid ?? 0
   const kill = (signal: NodeJS.Signals) => {
     try {
-      process.kill(opciones.detached ? -pid : pid, signal)
+      process.kill(options.detached ? -pid : pid, signal)
     } catch {} // the process has already exited
   }
   const finish = registerCleanup(async () => {

@@ -49,7 +49,7 @@ const GUIA_COLUMNS = `comercio_id, modo, id, guia, external_ref, huellas, estado
   ubicacion_origen, ubicacion_lat, ubicacion_lng, advertencias, secuencia, creado_en, actualizado_en`
 
 /** Returns JSON with a space after each colon, because pgbench reads `:14` as a variable. */
-const enJson = (valor: unknown) => JSON.stringify(valor).replaceAll(':', ': ')
+const enJson = (value: unknown) => JSON.stringify(value).replaceAll(':', ': ')
 /**
  * Digests in the service's format: the key's name, and one digest per field. The digest of `maps_url` is empty, because
  * these guides have none.

@@ -78,7 +78,7 @@ export interface BenchInstallation {
   /** Starts a worker process as `npm run worker` does. */
   worker(variables?: Readonly<Record<string, string>>): Promise<RunningProgram>
   /** Starts a program of `bench/` with the service's Node flags. The program answers `/readyz` when it is ready. */
-  program(archivo: string, args?: readonly string[]): Promise<RunningProgram>
+  program(file: string, args?: readonly string[]): Promise<RunningProgram>
 }
 
 /** Running program. */
@@ -109,11 +109,11 @@ export async function openBench(opciones: BenchOptions): Promise<Bench> {
   const { rows } = await admin.query<{ pid: number }>(
     "select (regexp_split_to_array(pg_read_file('postmaster.pid'), '\n'))[1]::int as pid",
   )
-  let bases = 0
+  let databases = 0
   const createTestDatabase = async () => {
-    const nombre = `bench_${++bases}`
-    await admin.query(`create database ${nombre}`)
-    return urlDePostgres.replace(/\/guias$/, `/${nombre}`)
+    const name = `bench_${++databases}`
+    await admin.query(`create database ${name}`)
+    return urlDePostgres.replace(/\/guias$/, `/${name}`)
   }
   return {
     opciones,
@@ -137,7 +137,7 @@ export async function openBench(opciones: BenchOptions): Promise<Bench> {
 /** Returns the environment variables of a service on a database, with limits that no load of the bench reaches. */
 export const variablesDe = (url: string, masterKeys: readonly Buffer[]) => ({
   DATABASE_URL: url,
-  MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
+  MASTER_KEYS: masterKeys.map((key) => key.toString('base64')).join(','),
   MESSAGING: 'buzon',
   // The receivers of the bench use http on loopback. The variable has no effect without registered endpoints.
   WEBHOOKS_LOOPBACK: '1',
@@ -182,7 +182,7 @@ async function withDatabase<T>(
           variables,
           separate: { variable: 'METRICS_PORT' },
         }),
-      program: (archivo, args = []) => startTracked([resolveFromRoot(`bench/${archivo}`), ...args]),
+      program: (file, args = []) => startTracked([resolveFromRoot(`bench/${file}`), ...args]),
     })
   } finally {
     for (const program of programs) await program.finish()
@@ -199,7 +199,7 @@ async function startPostgres(folder: string): Promise<string> {
     child.stdin?.end()
     return exited
   })
-  for await (const linea of createInterface(child.stdout!)) return linea
+  for await (const line of createInterface(child.stdout!)) return line
   throw new Error('PostgreSQL no arrancó')
 }
 
@@ -254,7 +254,7 @@ export async function startProgram(
 }
 
 async function waitUntilReady(url: string, { child }: ChildHandle) {
-  for (const limite = performance.now() + MINUTE_MS; performance.now() < limite; await sleep(5)) {
+  for (const limit = performance.now() + MINUTE_MS; performance.now() < limit; await sleep(5)) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`${child.spawnargs.join(' ')} terminó antes de estar listo`)
     if (await isReady(url)) return
@@ -265,9 +265,9 @@ async function waitUntilReady(url: string, { child }: ChildHandle) {
 /** Returns true if `/readyz` answers 200. */
 export function isReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    get(`${url}/readyz`, { agent: false }, (respuesta) => {
-      respuesta.resume()
-      resolve(respuesta.statusCode === 200)
+    get(`${url}/readyz`, { agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
     }).once('error', () => resolve(false))
   })
 }

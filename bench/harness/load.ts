@@ -19,7 +19,7 @@ export interface LoadParameters {
   url: string
   connections: number
   segundos: number
-  next: (conexion: number) => LoadRequest
+  next: (connection: number) => LoadRequest
   /** Status that every answer must have. Undefined accepts any status. */
   expectedStatus?: number
   /**
@@ -28,7 +28,7 @@ export interface LoadParameters {
    */
   rate?: number
   /** Returns false if the body of an answer is not the expected one. */
-  check?: (cuerpo: string) => boolean
+  check?: (body: string) => boolean
 }
 
 /** Requests of one load, with their rate and latencies. */
@@ -123,12 +123,12 @@ export function openLoadConnection(url: string): LoadConnection {
   socket.on('data', (chunk) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
     try {
-      const respuesta = readResponse(received)
-      if (!respuesta || !pendingResponse) return
+      const response = readResponse(received)
+      if (!response || !pendingResponse) return
       received = Buffer.alloc(0)
       const { resolve } = pendingResponse
       pendingResponse = undefined
-      resolve(respuesta)
+      resolve(response)
     } catch (error) {
       fail(error as Error)
     }
@@ -137,7 +137,7 @@ export function openLoadConnection(url: string): LoadConnection {
     request({ method, path, llave, cuerpo, cabeceras = {} }) {
       if (socket.destroyed) return Promise.reject(new Error(`${host} cerró la conexión`))
       pendingResponse = Promise.withResolvers()
-      const headerLines = Object.entries(cabeceras).map(([nombre, valor]) => `${nombre}: ${valor}\r\n`)
+      const headerLines = Object.entries(cabeceras).map(([name, value]) => `${name}: ${value}\r\n`)
       const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${llave === undefined ? '' : `Authorization: Bearer ${llave}\r\n`}${headerLines.join('')}`
       socket.write(
         cuerpo === undefined
@@ -158,9 +158,9 @@ function readResponse(bytes: Buffer): LoadResponse | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
   const head = bytes.toString('latin1', 0, headEnd)
-  const largo = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-  if (largo === undefined) throw new Error(`una respuesta sin Content-Length:\n${head}`)
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  if (length === undefined) throw new Error(`una respuesta sin Content-Length:\n${head}`)
   const bodyStart = headEnd + 4
-  if (bytes.length < bodyStart + Number(largo)) return undefined
+  if (bytes.length < bodyStart + Number(length)) return undefined
   return { status: Number(head.slice(9, 12)), cuerpo: () => bytes.toString('utf8', bodyStart) }
 }

@@ -70,16 +70,16 @@ export function readOptions(
   if (values.help) return undefined
   const { perfil: profileFolder, corto: isShort, contra } = values
   if (isShort && contra !== undefined) throw new OptionsError('--corto y --contra no van juntas.')
-  const readInteger = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimum: number) => {
-    const valor = Number(values[nombre])
-    if (!Number.isInteger(valor) || valor < minimum)
-      throw new OptionsError(`--${nombre} debe ser un entero, ${minimum} o más.`)
-    return valor
+  const readInteger = (name: 'rondas' | 'segundos' | 'guias' | 'memoria', minimum: number) => {
+    const value = Number(values[name])
+    if (!Number.isInteger(value) || value < minimum)
+      throw new OptionsError(`--${name} debe ser un entero, ${minimum} o más.`)
+    return value
   }
-  const selectedKeys = values.solo.split(',').filter((clave) => clave !== '')
-  const claves = contra === undefined ? medidas : deContra
-  const ajena = selectedKeys.find((clave) => !claves.includes(clave))
-  if (ajena) throw new OptionsError(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
+  const selectedKeys = values.solo.split(',').filter((key) => key !== '')
+  const keys = contra === undefined ? medidas : deContra
+  const ajena = selectedKeys.find((key) => !keys.includes(key))
+  if (ajena) throw new OptionsError(`No hay ninguna medida «${ajena}». Las medidas son: ${keys.join(', ')}.`)
   return {
     selectedKeys,
     profileFolder,
@@ -94,7 +94,7 @@ export function readOptions(
 
 /** Returns the help text, in Spanish. */
 export const helpText = (
-  medidas: readonly { clave: string; descripcion: string }[],
+  measures: readonly { clave: string; descripcion: string }[],
   deContra: readonly string[],
 ) => `npm run bench -- [opciones]
 
@@ -113,7 +113,7 @@ marcas del diseño. Trae su propio PostgreSQL (fsync y synchronous_commit activo
   --help          esta ayuda
 
 Medidas:
-${medidas.map(({ clave, descripcion }) => `  ${clave.padEnd(16)}${descripcion}`).join('\n')}
+${measures.map(({ clave, descripcion }) => `  ${clave.padEnd(16)}${descripcion}`).join('\n')}
 
 Escribe bench/results/<fecha>.md con sus gráficas y, si corrió todo, bench/RESULTS.md.
 `

@@ -46,10 +46,10 @@ export async function sendOrder(agent: Agent, { evento, url, clave, cuerpo }: De
     signingKeyOf(Buffer.from(clave, 'base64')),
   ])
   const { origin, pathname: path } = new URL(url)
-  const respuesta = await agent.request({ origin, path, method: 'POST', headers: webhookHeaders(firma), body: cuerpo })
+  const response = await agent.request({ origin, path, method: 'POST', headers: webhookHeaders(firma), body: cuerpo })
   const primer_byte_ms = performance.now() - startedAt
-  const texto = await respuesta.body.text()
-  const { statusCode: status, headers: cabeceras } = respuesta
+  const text = await response.body.text()
+  const { statusCode: status, headers: cabeceras } = response
   if (status < 200 || status >= 300) throw new Error(`the receiver answered ${status}`)
-  return { iniciado_en, status, cabeceras, cuerpo: texto, primer_byte_ms, total_ms: performance.now() - startedAt }
+  return { iniciado_en, status, cabeceras, cuerpo: text, primer_byte_ms, total_ms: performance.now() - startedAt }
 }

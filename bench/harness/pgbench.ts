@@ -27,8 +27,8 @@ export interface PgbenchRun {
  * @throws if pgbench or one of its transactions fails
  */
 export async function runPgbench({ url, folder, script, clients, segundos, texts = {} }: PgbenchRun): Promise<number> {
-  const archivo = join(folder, `guion-${++runCount}.sql`)
-  writeFileSync(archivo, script)
+  const file = join(folder, `guion-${++runCount}.sql`)
+  writeFileSync(file, script)
   const { hostname, port, username, password, pathname } = new URL(url)
   const variables = { base: `${runCount * 2 ** 28}`, n: '0', ...texts }
   const args = [
@@ -42,8 +42,8 @@ export async function runPgbench({ url, folder, script, clients, segundos, texts
     '-T',
     `${segundos}`,
     '-f',
-    archivo,
-    ...Object.entries(variables).flatMap(([nombre, texto]) => ['-D', `${nombre}=${texto}`]),
+    file,
+    ...Object.entries(variables).flatMap(([name, text]) => ['-D', `${name}=${text}`]),
   ]
   const { child, finish } = launch('pgbench', args, {
     env: {
@@ -62,14 +62,14 @@ export async function runPgbench({ url, folder, script, clients, segundos, texts
       output += chunk
     })
   }
-  const codigo = await new Promise((resolve) => child.once('close', resolve))
+  const code = await new Promise((resolve) => child.once('close', resolve))
   await finish()
-  rmSync(archivo)
+  rmSync(file)
   // pgbench prints no rate if it processed no transaction.
   const tps = /^number of transactions actually processed: 0$/m.test(output)
     ? '0'
     : /^tps = ([\d.]+)/m.exec(output)?.[1]
   const fallidas = /^number of failed transactions: (\d+)/m.exec(output)?.[1] ?? '0'
-  if (codigo !== 0 || tps === undefined || fallidas !== '0') throw new Error(`pgbench falló:\n${output}`)
+  if (code !== 0 || tps === undefined || fallidas !== '0') throw new Error(`pgbench falló:\n${output}`)
   return Number(tps)
 }

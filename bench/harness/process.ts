@@ -17,8 +17,8 @@ function readStat(pid: number | string): string[] | undefined {
 
 /** Returns the user and system CPU time of a process in seconds, including its children that have exited. */
 export function cpuDe(pid: number): number | undefined {
-  const campos = readStat(pid)
-  return campos && [11, 12, 13, 14].reduce((sum, i) => sum + Number(campos[i]), 0) / TICKS_PER_SECOND
+  const fields = readStat(pid)
+  return fields && [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0) / TICKS_PER_SECOND
 }
 
 /**
@@ -38,13 +38,13 @@ const IDLE_DEADLINE_MS = 15_000
  */
 export async function waitForIdle(pid: number): Promise<void> {
   const deadline = performance.now() + IDLE_DEADLINE_MS
-  for (let quietCount = 0, antes = cpuDe(pid); antes !== undefined && performance.now() < deadline; ) {
+  for (let quietCount = 0, before = cpuDe(pid); before !== undefined && performance.now() < deadline; ) {
     await sleep(SAMPLE_INTERVAL_MS)
-    const ahora = cpuDe(pid)
-    if (ahora === undefined) return
-    quietCount = ahora - antes < 1.5 / TICKS_PER_SECOND ? quietCount + 1 : 0
+    const now = cpuDe(pid)
+    if (now === undefined) return
+    quietCount = now - before < 1.5 / TICKS_PER_SECOND ? quietCount + 1 : 0
     if (quietCount === QUIET_SAMPLES) return
-    antes = ahora
+    before = now
   }
 }
 
@@ -53,7 +53,7 @@ export function readCpuWithChildren(pid: number): number | undefined {
   const propia = cpuDe(pid)
   if (propia === undefined) return undefined
   const childPids = readdirSync('/proc').filter(
-    (nombre) => /^\d+$/.test(nombre) && readStat(Number(nombre))?.[1] === `${pid}`,
+    (name) => /^\d+$/.test(name) && readStat(Number(name))?.[1] === `${pid}`,
   )
   return childPids.reduce((sum, childPid) => sum + (cpuDe(Number(childPid)) ?? 0), propia)
 }

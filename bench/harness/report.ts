@@ -41,7 +41,7 @@ export interface Measurement {
   clave: string
   descripcion: string
   /** Returns true if the measurement runs only when `--solo` names it. */
-  separate?: (opciones: Bench['opciones']) => boolean
+  separate?: (options: Bench['opciones']) => boolean
   measure: (bench: Bench) => Promise<MeasurementResult>
 }
 
@@ -68,7 +68,7 @@ const formatTarget = ({ unidad, target }: ReportRow) =>
 
 /** Returns the rows as a Markdown table in Spanish. */
 export function renderReportTable(rows: readonly ReportRow[]): string {
-  const lineas = rows.map((row) =>
+  const lines = rows.map((row) =>
     [
       row.measurement,
       `${series(row.program)} ${row.unidad}`,
@@ -81,7 +81,7 @@ export function renderReportTable(rows: readonly ReportRow[]): string {
   return [
     '| medida | servicio | referencia | razón | marca | cumple |',
     '|---|---|---|---|---|---|',
-    ...lineas.map((linea) => `| ${linea} |`),
+    ...lines.map((line) => `| ${line} |`),
   ].join('\n')
 }
 
@@ -96,10 +96,10 @@ export async function readConditions(db: Db): Promise<string[]> {
     'select name, current_setting(name) as valor from pg_settings where name = any($1) order by array_position($1, name)',
     [REPORTED_SETTINGS],
   )
-  const leer = (manifestPath: string) =>
+  const read = (manifestPath: string) =>
     JSON.parse(readFileSync(`${ROOT_PATH}${manifestPath}`, 'utf8')) as Record<string, Record<string, string>>
-  const versions = { ...leer('package.json').dependencies, ...leer('bench/package.json').devDependencies }
-  const de = (nombre: string) => `${nombre} ${versions[nombre]}`
+  const versions = { ...read('package.json').dependencies, ...read('bench/package.json').devDependencies }
+  const de = (name: string) => `${name} ${versions[name]}`
   const pgbenchVersion = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()
   const commit = spawnSync('git', ['-C', ROOT_PATH, 'describe', '--always', '--dirty'], {
     encoding: 'utf8',

@@ -15,7 +15,7 @@ export function summarize(values: readonly number[]): Series {
 
 /** Summarizes the ratios of each round, because only values of the same round are comparable. */
 export const summarizeRatios = (program: readonly number[], referencia: readonly number[]): Series =>
-  summarize(program.map((valor, i) => valor / (referencia[i] ?? Number.NaN)))
+  summarize(program.map((value, i) => value / (referencia[i] ?? Number.NaN)))
 
 /**
  * Runs each cell once per round. The order alternates, so that no side always comes first. An undefined cell gives no

@@ -25,28 +25,28 @@ const COLORS = ['#1565c0', '#c62828', '#2e7d32', '#6a1b9a', '#ef6c00']
 
 /** Returns the SVG of a line chart. The y axis starts at zero, so that a flat line looks flat. */
 export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = false }: Chart): string {
-  const points = lineas.flatMap((linea) => linea.points)
+  const points = lineas.flatMap((line) => line.points)
   const xs = [...new Set(points.map(({ x }) => x))].sort((a, b) => a - b)
   const scale = (x: number) =>
     isLogarithmic ? Math.log10(Math.max(x, (xs.find((otherX) => otherX > 0) ?? 1) / 10)) : x
   const [x0, x1] = [scale(xs[0] ?? 0), scale(xs.at(-1) ?? 1)]
-  const maxY = paso(Math.max(...points.map(({ y }) => y.max)) || 1)
+  const maxY = step(Math.max(...points.map(({ y }) => y.max)) || 1)
   const px = (x: number) =>
     roundCoordinate(MARGIN.left + ((scale(x) - x0) / (x1 - x0 || 1)) * (WIDTH - MARGIN.left - MARGIN.right))
   const py = (y: number) => roundCoordinate(ALTO - MARGIN.bottom - (y / maxY) * (ALTO - MARGIN.top - MARGIN.bottom))
-  const texto = (x: number, y: number, contenido: string, attributes = '') =>
-    `<text x="${x}" y="${y}" ${attributes}>${escapeText(contenido)}</text>`
+  const text = (x: number, y: number, content: string, attributes = '') =>
+    `<text x="${x}" y="${y}" ${attributes}>${escapeText(content)}</text>`
 
   const gridLines = [0, 1, 2, 3, 4, 5]
     .map((n) => (maxY * n) / 5)
     .map(
       (y) =>
         `<line x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${py(y)}" y2="${py(y)}" stroke="#ddd"/>` +
-        texto(MARGIN.left - 8, py(y) + 4, formatNumber(y), 'text-anchor="end"'),
+        text(MARGIN.left - 8, py(y) + 4, formatNumber(y), 'text-anchor="end"'),
     )
   const labelledXs = isLogarithmic || xs.length <= 8 ? xs : xs.filter((_, i) => i % Math.ceil(xs.length / 8) === 0)
   const tickLabels = labelledXs.map((x) =>
-    texto(px(x), ALTO - MARGIN.bottom + 18, formatCompact(x), 'text-anchor="middle"'),
+    text(px(x), ALTO - MARGIN.bottom + 18, formatCompact(x), 'text-anchor="middle"'),
   )
   const lineShapes = lineas.map(({ nombre, points: linePoints }, i) => {
     const color = COLORS[i % COLORS.length]!
@@ -59,29 +59,29 @@ export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = fals
       `<polygon points="${bandPoints}" fill="${color}" opacity="0.12"/>`,
       `<polyline points="${linePath}" fill="none" stroke="${color}" stroke-width="2"/>`,
       ...linePoints.map(({ x, y }) => `<circle cx="${px(x)}" cy="${py(y.median)}" r="3" fill="${color}"/>`),
-      texto(MARGIN.left + i * 220, MARGIN.top - 10, `— ${nombre}`, `fill="${color}"`),
+      text(MARGIN.left + i * 220, MARGIN.top - 10, `— ${nombre}`, `fill="${color}"`),
     ].join('\n')
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${ALTO}" font-family="sans-serif" font-size="12">
 <rect width="${WIDTH}" height="${ALTO}" fill="#fff"/>
-${texto(MARGIN.left, 20, titulo, 'font-size="15" font-weight="bold"')}
+${text(MARGIN.left, 20, titulo, 'font-size="15" font-weight="bold"')}
 ${gridLines.join('\n')}
 ${tickLabels.join('\n')}
-${texto((WIDTH + MARGIN.left) / 2, ALTO - 14, xAxis, 'text-anchor="middle"')}
-${texto(0, 0, yAxis, `transform="translate(16 ${ALTO / 2}) rotate(-90)" text-anchor="middle"`)}
+${text((WIDTH + MARGIN.left) / 2, ALTO - 14, xAxis, 'text-anchor="middle"')}
+${text(0, 0, yAxis, `transform="translate(16 ${ALTO / 2}) rotate(-90)" text-anchor="middle"`)}
 ${lineShapes.join('\n')}
 </svg>
 `
 }
 
 /** Returns the next larger round number: 1, 2, 2.5, 5 or 10 times a power of ten. */
-function paso(valor: number): number {
-  const unidad = 10 ** Math.floor(Math.log10(valor))
-  return ([1, 2, 2.5, 5, 10].find((n) => n * unidad >= valor) ?? 10) * unidad
+function step(value: number): number {
+  const unidad = 10 ** Math.floor(Math.log10(value))
+  return ([1, 2, 2.5, 5, 10].find((n) => n * unidad >= value) ?? 10) * unidad
 }
 
 /** Formats a number in compact form (500K, 1M), because longer labels would overlap. */
-const formatCompact = (valor: number) =>
-  valor.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
-const roundCoordinate = (valor: number) => Math.round(valor * 10) / 10
-const escapeText = (texto: string) => texto.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+const formatCompact = (value: number) =>
+  value.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+const roundCoordinate = (value: number) => Math.round(value * 10) / 10
+const escapeText = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')

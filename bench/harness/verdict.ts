@@ -27,9 +27,9 @@ export const figuresBelowFloor = (rows: readonly ReportRow[]): string[] =>
     if (!target || !judgedSeries) return []
     const floor = target.comparison === '≥' ? target.valor / 2 : target.valor * 2
     const isBelowFloor = target.comparison === '≥' ? judgedSeries.max < floor : judgedSeries.min > floor
-    const nombre = target.isAbsolute ? measurement : `${measurement} / ${referencia?.nombre}`
+    const name = target.isAbsolute ? measurement : `${measurement} / ${referencia?.nombre}`
     const figure = formatNumber(judgedSeries.median)
-    return isBelowFloor ? [`${nombre}: ${figure}, cuando el suelo es ${target.comparison} ${formatNumber(floor)}`] : []
+    return isBelowFloor ? [`${name}: ${figure}, cuando el suelo es ${target.comparison} ${formatNumber(floor)}`] : []
   })
 
 /** Result of one attempt: the figures below their floor, and if only this run used the machine. */
@@ -59,14 +59,14 @@ export async function measureWithVerdict(
 ): Promise<{ resultado: MeasurementResult; failedFigures: readonly string[]; unjudged: readonly string[] }> {
   const intentos: Intento[] = []
   for (;;) {
-    const antes = await measureFreeShare()
+    const before = await measureFreeShare()
     const resultado = await measurement.measure(bench)
-    const isQuiet = Math.min(antes, await measureFreeShare()) >= MIN_QUIET_SHARE
-    const ultimo = { failedFigures: figuresBelowFloor(resultado.rows), isQuiet }
-    intentos.push(ultimo)
+    const isQuiet = Math.min(before, await measureFreeShare()) >= MIN_QUIET_SHARE
+    const last = { failedFigures: figuresBelowFloor(resultado.rows), isQuiet }
+    intentos.push(last)
     const failedFigures = judgeAttempts(intentos)
     if (failedFigures || intentos.length === INTENTOS)
-      return { resultado, failedFigures: failedFigures ?? [], unjudged: failedFigures ? [] : ultimo.failedFigures }
+      return { resultado, failedFigures: failedFigures ?? [], unjudged: failedFigures ? [] : last.failedFigures }
   }
 }
 

@@ -41,8 +41,8 @@ export interface ReceptorDeBench {
 
 function getJson<T>(url: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    get(url, { agent: false }, async (respuesta) => {
-      const chunks = await respuesta.setEncoding('utf8').toArray()
+    get(url, { agent: false }, async (response) => {
+      const chunks = await response.setEncoding('utf8').toArray()
       resolve(JSON.parse(chunks.join('')))
     }).once('error', reject)
   })
@@ -71,8 +71,8 @@ export async function startReceiver(base: Pick<BenchInstallation, 'program'>): P
  * @throws if the status is another
  */
 export async function sendPost(url: string): Promise<void> {
-  const respuesta = await fetch(url, { method: 'POST' })
-  if (respuesta.status !== 200) throw new Error(await respuesta.text())
+  const response = await fetch(url, { method: 'POST' })
+  if (response.status !== 200) throw new Error(await response.text())
 }
 
 /** Registers one active endpoint for each merchant, subscribed to all event types. */
@@ -82,7 +82,7 @@ export async function registrarEndpoints(
   comercios: readonly BenchComercio[],
   urlDe: (i: number) => string,
 ): Promise<DeliveryDestination[]> {
-  const secretos = createSecrets(masterKeys)
+  const secrets = createSecrets(masterKeys)
   const destinations: DeliveryDestination[] = []
   for (const [i, comercio] of comercios.entries()) {
     const webhook = newWebhookCode()
@@ -96,7 +96,7 @@ export async function registrarEndpoints(
     await db.pool.query(
       `insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
        values ($1, $2, $3, 1, $4, now())`,
-      [comercio.id, comercio.modo, webhook, encryptSecret(secretos, { webhook, version: 1 }, clave)],
+      [comercio.id, comercio.modo, webhook, encryptSecret(secrets, { webhook, version: 1 }, clave)],
     )
     destinations.push({ comercio, webhook, url, clave, example: buildExampleBody(comercio) })
   }
@@ -109,29 +109,29 @@ function buildExampleBody({ id: comercio_id, modo }: BenchComercio): string {
   const datos = normalizeGuia(JSON.parse(buildGuiaJson()), { pais: null })
   const creado_en = new Date()
   const guia = buildNewGuiaRow(datos, { comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, creado_en })
-  const [contenido] = avisosOf({ guia, evento: buildCreationEvento(guia, null), webhooks: [''], desde: 0 })
-  return buildWebhookBody(contenido!)
+  const [content] = avisosOf({ guia, evento: buildCreationEvento(guia, null), webhooks: [''], desde: 0 })
+  return buildWebhookBody(content!)
 }
 
 /**
  * Starts `perform` at a steady pace, without waiting for earlier calls. Resolves when all calls have ended.
  * @throws the first error of a call, after which no call starts
  */
-export async function runAtRate(perSecond: number, segundos: number, perform: (i: number) => Promise<void>) {
+export async function runAtRate(perSecond: number, seconds: number, perform: (i: number) => Promise<void>) {
   const startedAt = performance.now()
   const calls: Promise<void>[] = []
-  let falla: unknown
-  for (let i = 0; i < perSecond * segundos && falla === undefined; i++) {
+  let fault: unknown
+  for (let i = 0; i < perSecond * seconds && fault === undefined; i++) {
     const delayMs = startedAt + (i * 1000) / perSecond - performance.now()
     if (delayMs > 0) await sleep(delayMs)
     calls.push(
       perform(i).catch((error) => {
-        falla ??= error
+        fault ??= error
       }),
     )
   }
   await Promise.all(calls)
-  if (falla !== undefined) throw falla
+  if (fault !== undefined) throw fault
 }
 
 /**
@@ -140,7 +140,7 @@ export async function runAtRate(perSecond: number, segundos: number, perform: (i
  * @throws if rows remain after 60 s
  */
 export async function waitUntilEmpty({ db }: BenchInstallation, table: string): Promise<void> {
-  for (const limite = performance.now() + MINUTE_MS; performance.now() < limite; await sleep(20)) {
+  for (const limit = performance.now() + MINUTE_MS; performance.now() < limit; await sleep(20)) {
     const { rows } = await db.pool.query<{ remaining: boolean }>(`select exists (select 1 from ${table}) as remaining`)
     if (!rows[0]!.remaining) return
   }

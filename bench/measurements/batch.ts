@@ -21,14 +21,14 @@ const buildLotesLoad = (
   segundos,
   expectedStatus: 200,
   next: () => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: buildLoteJson(GUIAS) }),
-  check: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
+  check: (body) => body.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
 })
 
 /** Measures batches in turns with a reference, which creates guides in its own way. */
 const contra =
   (
     connections: number,
-    nombre: string,
+    name: string,
     valor: number,
     de: (
       bench: Bench,
@@ -47,7 +47,7 @@ const contra =
       const program = async () => (await runLoad(load)).perSecond * GUIAS
       const values = await interleave(rounds, { program, referencia: de(bench, base, comercio, url) })
       const measurement = `lotes de ${GUIAS}, ${connections} ${connections === 1 ? 'conexión' : 'conexiones'}`
-      return { rows: [buildReportRow(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })] }
+      return { rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', valor })] }
     })
 
 export const loteMeasurements: Measurement[] = [

@@ -19,10 +19,10 @@ export const buildCreateLoad = (
   connections,
   segundos,
   expectedStatus: 201,
-  next: (conexion) => ({
+  next: (connection) => ({
     method: 'POST',
     path: '/api/v1/guias',
-    llave: comercios[conexion % comercios.length]!.llave,
+    llave: comercios[connection % comercios.length]!.llave,
     cuerpo: buildGuiaJson(),
   }),
 })
@@ -35,16 +35,16 @@ export function createMeter({ pidDePostgres }: Bench, service: RunningProgram, l
   return {
     loads,
     async measure(): Promise<number> {
-      const antes = cpuOf(side)
+      const before = cpuOf(side)
       const loadResult = await runLoad(load)
-      loads.push({ ...loadResult, cpu: cpuSince(side, antes, loadResult.total) })
+      loads.push({ ...loadResult, cpu: cpuSince(side, before, loadResult.total) })
       return loadResult.perSecond
     },
-    nota(nombre: string): string {
+    nota(name: string): string {
       const formatMedian = (de: (item: (typeof loads)[number]) => number) =>
         formatNumber(summarize(loads.map(de)).median)
-      const cpu = Object.keys(side.processes).map((parte) => `${parte} ${formatMedian((item) => item.cpu[parte]!)} µs`)
-      return `${nombre}: p50 ${formatMedian(({ p50 }) => p50)} ms, p99 ${formatMedian(({ p99 }) => p99)} ms; CPU por solicitud: ${cpu.join(', ')}`
+      const cpu = Object.keys(side.processes).map((part) => `${part} ${formatMedian((item) => item.cpu[part]!)} µs`)
+      return `${name}: p50 ${formatMedian(({ p50 }) => p50)} ms, p99 ${formatMedian(({ p99 }) => p99)} ms; CPU por solicitud: ${cpu.join(', ')}`
     },
   }
 }
@@ -91,7 +91,7 @@ type StartReference = (
   base: BenchInstallation,
   comercios: readonly BenchComercio[],
   connections: number,
-) => Promise<{ measure: (() => Promise<number>) | undefined; nota?: (nombre: string) => string }>
+) => Promise<{ measure: (() => Promise<number>) | undefined; nota?: (name: string) => string }>
 
 const pgbench: StartReference = async ({ opciones, pgbench: isAvailable, folder }, { url }, comercios, clients) => {
   const pgbenchRun = { url, folder, script: buildCreateScript(comercios), clients, segundos: opciones.segundos }
@@ -108,7 +108,7 @@ const fastify: StartReference = async (bench, base, comercios, connections) => {
 const buildCreationMeasurement = (
   clave: string,
   [connections, comercioCount]: readonly [number, number],
-  nombre: string,
+  name: string,
   de: StartReference,
   valor: number,
 ): Measurement => {
@@ -119,7 +119,7 @@ const buildCreationMeasurement = (
   const measurement = `crear, ${connections} ${item}, ${comercioCount} ${comercioWord}`
   return {
     clave,
-    descripcion: `${measurement}, contra ${nombre}`,
+    descripcion: `${measurement}, contra ${name}`,
     measure: (bench) =>
       bench.conBase(async (base) => {
         const comercios = await base.createComercios(comercioCount)
@@ -133,8 +133,8 @@ const buildCreationMeasurement = (
           referencia: referencia.measure,
         })
         return {
-          rows: [buildReportRow(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })],
-          notas: [program.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
+          rows: [buildReportRow(measurement, 'guías/s', name, values, { comparison: '≥', valor })],
+          notas: [program.nota('servicio'), ...(referencia.nota ? [referencia.nota(name)] : [])],
         }
       }),
   }

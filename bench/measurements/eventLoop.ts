@@ -29,14 +29,14 @@ async function prepareScene({ db, service, createComercios }: BenchInstallation)
   const [comercio] = await createComercios(1)
   const { llave } = await saveOperadorWithLlave({ db, newId: createIdGenerator(() => new Date()) }, 'Banco')
   const { url } = await service({ METRICS_PORT: `${metricsPort}` })
-  const postJson = async <T>(path: string, cuerpo: string): Promise<T> => {
+  const postJson = async <T>(path: string, body: string): Promise<T> => {
     const headers = { Authorization: `Bearer ${comercio!.llave}`, 'Content-Type': 'application/json' }
-    const respuesta = await fetch(`${url}/api/v1/${path}`, { method: 'POST', headers, body: cuerpo })
-    return (await respuesta.json()) as T
+    const response = await fetch(`${url}/api/v1/${path}`, { method: 'POST', headers, body })
+    return (await response.json()) as T
   }
   const { resultados } = await postJson<{ resultados: { guia: string }[] }>('guias/bulk', buildLoteJson(GUIAS))
   const guias = resultados.map(({ guia }) => guia)
-  const enlace = new URL((await postJson<{ url: string }>('etiquetas', JSON.stringify({ guias }))).url)
+  const link = new URL((await postJson<{ url: string }>('etiquetas', JSON.stringify({ guias }))).url)
   const foto = await sharp({
     create: {
       width: 4_000,
@@ -52,7 +52,7 @@ async function prepareScene({ db, service, createComercios }: BenchInstallation)
     url,
     metrics: `http://127.0.0.1:${metricsPort}/metrics`,
     comercio: comercio!,
-    etiquetas: enlace.pathname + enlace.search,
+    etiquetas: link.pathname + link.search,
     guias,
     llave,
     foto: new Uint8Array(foto),
@@ -63,8 +63,8 @@ async function prepareScene({ db, service, createComercios }: BenchInstallation)
  * Uploads photos on two connections, so that the service decodes one while the other arrives.
  * @returns photos per second
  */
-async function uploadFotos({ url, guias, llave, foto }: LoopScene, segundos: number): Promise<number> {
-  const deadline = performance.now() + segundos * 1_000
+async function uploadFotos({ url, guias, llave, foto }: LoopScene, seconds: number): Promise<number> {
+  const deadline = performance.now() + seconds * 1_000
   let uploadedCount = 0
   const headers = { Authorization: `Bearer ${llave}`, 'Content-Type': 'image/jpeg' }
   const uploadUntilDeadline = async () => {
@@ -72,14 +72,14 @@ async function uploadFotos({ url, guias, llave, foto }: LoopScene, segundos: num
       // A guide takes few: those of all cells are spread.
       const guia = guias[Math.floor(Math.random() * guias.length)]
       const destino = `${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`
-      const respuesta = await fetch(destino, { method: 'POST', headers, body: foto })
-      if (respuesta.status !== 201) throw new Error(`foto: ${respuesta.status} ${await respuesta.text()}`)
-      await respuesta.body?.cancel()
+      const response = await fetch(destino, { method: 'POST', headers, body: foto })
+      if (response.status !== 201) throw new Error(`foto: ${response.status} ${await response.text()}`)
+      await response.body?.cancel()
       uploadedCount++
     }
   }
   await Promise.all([uploadUntilDeadline(), uploadUntilDeadline()])
-  return uploadedCount / segundos
+  return uploadedCount / seconds
 }
 
 /**
@@ -87,13 +87,13 @@ async function uploadFotos({ url, guias, llave, foto }: LoopScene, segundos: num
  * in milliseconds.
  */
 async function readLoopDelays(metrics: string): Promise<{ p99: number; max: number }> {
-  const texto = await (await fetch(metrics)).text()
-  const leer = (nombre: string) =>
-    Number(new RegExp(`^nodejs_eventloop_lag_${nombre}_seconds (\\S+)$`, 'm').exec(texto)?.[1]) * 1_000
-  return { p99: leer('p99'), max: leer('max') }
+  const text = await (await fetch(metrics)).text()
+  const read = (name: string) =>
+    Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)$`, 'm').exec(text)?.[1]) * 1_000
+  return { p99: read('p99'), max: read('max') }
 }
 
-type SceneLoad = (scene: LoopScene, segundos: number) => Promise<string>
+type SceneLoad = (scene: LoopScene, seconds: number) => Promise<string>
 
 /** Returns a load of requests on two connections, each for `uploadedCount` items. */
 const onTwoConnections =
@@ -104,15 +104,15 @@ const onTwoConnections =
     return `${(perSecond * uploadedCount).toFixed(0)} ${unidad}/s`
   }
 const etiquetas = onTwoConnections('etiquetas', GUIAS, (scene) => ({ method: 'GET', path: scene.etiquetas }))
-const fotos: SceneLoad = async (scene, segundos) => `${(await uploadFotos(scene, segundos)).toFixed(1)} fotos/s`
+const fotos: SceneLoad = async (scene, seconds) => `${(await uploadFotos(scene, seconds)).toFixed(1)} fotos/s`
 const lote = () => ({ method: 'POST', path: '/api/v1/guias/bulk', cuerpo: buildLoteJson(GUIAS) }) as const
 const lotes = onTwoConnections('guías', GUIAS, lote)
 const pagesLoad = onTwoConnections('páginas', 1, () => ({ method: 'GET', path: '/api/v1/guias?limite=100' }))
 
 const AT_REST = 'en reposo'
 const SCENE_LOADS: Readonly<Record<string, SceneLoad>> = {
-  [AT_REST]: async (_scene, segundos) => {
-    await new Promise((resolve) => setTimeout(resolve, segundos * 1_000))
+  [AT_REST]: async (_scene, seconds) => {
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
     return 'nada'
   },
   'con etiquetas de 100 en 100, 2 conexiones': etiquetas,
@@ -130,23 +130,21 @@ const measureLoop = (bench: Bench) =>
     // A first, unmeasured round loads modules and compiles code.
     for (const sceneLoad of Object.values(SCENE_LOADS)) await sceneLoad(scene, segundos)
     const notas = ['De cada retraso, 10 ms son lo que espera el propio reloj que lo mide.']
-    const measure = (nombre: string, sceneLoad: SceneLoad) => async () => {
+    const measure = (name: string, sceneLoad: SceneLoad) => async () => {
       await readLoopDelays(scene.metrics)
       const loadText = await sceneLoad(scene, segundos)
       const { p99, max } = await readLoopDelays(scene.metrics)
-      notas.push(`${nombre}: ${loadText}; el mayor retraso, ${max.toFixed(0)} ms`)
+      notas.push(`${name}: ${loadText}; el mayor retraso, ${max.toFixed(0)} ms`)
       return p99
     }
     const values = await interleave(
       rounds,
-      Object.fromEntries(
-        Object.entries(SCENE_LOADS).map(([nombre, sceneLoad]) => [nombre, measure(nombre, sceneLoad)]),
-      ),
+      Object.fromEntries(Object.entries(SCENE_LOADS).map(([name, sceneLoad]) => [name, measure(name, sceneLoad)])),
     )
-    const rows = Object.keys(SCENE_LOADS).map((nombre) => ({
-      measurement: `retraso del bucle de eventos ${nombre}, p99`,
+    const rows = Object.keys(SCENE_LOADS).map((name) => ({
+      measurement: `retraso del bucle de eventos ${name}, p99`,
       unidad: 'ms',
-      program: summarize(values[nombre]!),
+      program: summarize(values[name]!),
       referencia: { nombre: AT_REST, series: summarize(values[AT_REST]!) },
       target: { comparison: '≤' as const, valor: 20, isAbsolute: true },
     }))

@@ -47,7 +47,7 @@ async function openSide(base: BenchInstallation): Promise<Omit<GrowthSide, 'path
   return { base, comercio, service: await base.service(), processes: {} }
 }
 
-const lectura = (name: string): Case<GrowthSide> => ({
+const reading = (name: string): Case<GrowthSide> => ({
   name,
   connections: 1,
   status: 200,
@@ -76,7 +76,7 @@ async function compareGrowth(
 ): Promise<ReportRow[]> {
   const { rounds, segundos } = opciones
   const rows: ReportRow[] = []
-  for (const measuredCase of [...Object.keys(fixedSide.paths).map(lectura), creation]) {
+  for (const measuredCase of [...Object.keys(fixedSide.paths).map(reading), creation]) {
     for (const side of [fixedSide, grownSide]) {
       await measureCase(side, measuredCase, segundos)
       if (measuredCase === creation) await analyzeDatabase(side.base.url)
@@ -114,18 +114,18 @@ const measure = (bench: Bench) =>
           guias,
         )
         for (const { measurement, razon } of comparedRows) {
-          const [nombre = ''] = measurement.split(', de ')
-          curves.set(nombre, [...(curves.get(nombre) ?? []), { x: guias, y: razon! }])
+          const [name = ''] = measurement.split(', de ')
+          curves.set(name, [...(curves.get(name) ?? []), { x: guias, y: razon! }])
         }
         rows.push(...comparedRows)
       }
-      const comienzo = { x: SMALL_TABLE_GUIAS, y: summarizeRatios([1], [1]) }
+      const start = { x: SMALL_TABLE_GUIAS, y: summarizeRatios([1], [1]) }
       const chart = {
         titulo: `Cuánto más que con ${miles(SMALL_TABLE_GUIAS)} guías, de ${EVENTOS} eventos cada una`,
         xAxis: 'guías',
         yAxis: 'veces',
         isLogarithmic: true,
-        lineas: [...curves].map(([nombre, points]) => ({ nombre, points: [comienzo, ...points] })),
+        lineas: [...curves].map(([nombre, points]) => ({ nombre, points: [start, ...points] })),
       }
       return { rows, charts: [{ nombre: 'crecer', chart }] }
     }),

@@ -62,16 +62,16 @@ async function compareSides(
     referencia: { nombre: 'un PostgreSQL', series: summarize(referencia.map(figure)) },
     razon: summarizeRatios(program.map(figure), referencia.map(figure)),
   })
-  const parte = (nombre: string) => (item: Figures) => item.cpu[nombre]!
+  const part = (name: string) => (item: Figures) => item.cpu[name]!
   return [
     en('de la base', databaseCpuOf, { ...againstSinglePostgres(databaseCpuOf), target }),
-    en('del coordinador', parte('coordinator'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
-    en('de los workers', parte('workers')),
-    en('del servicio', parte('servicio'), againstSinglePostgres(parte('servicio'))),
+    en('del coordinador', part('coordinator'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
+    en('de los workers', part('workers')),
+    en('del servicio', part('servicio'), againstSinglePostgres(part('servicio'))),
   ]
 }
 
-const llaveOf = ({ comercios }: ClusterSide, conexion: number) => comercios[conexion % comercios.length]!.llave
+const llaveOf = ({ comercios }: ClusterSide, connection: number) => comercios[connection % comercios.length]!.llave
 
 const buildCreationCase = (connections: number): Case<ClusterSide> => ({
   name: `una guía, ${connections} conexiones`,

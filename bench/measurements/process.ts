@@ -44,14 +44,14 @@ const measureStart = (bench: Bench) =>
         const folder = mkdtempSync(join(tmpdir(), 'guias-bench-'))
         const removeFolder = registerCleanup(() => rm(folder, { recursive: true, force: true }))
         await chmod(folder, 0o711)
-        const segundos = await measure(process.execPath, [...FLAGS, SERVER_PATH], {
+        const seconds = await measure(process.execPath, [...FLAGS, SERVER_PATH], {
           DATABASE_URL: undefined,
           MASTER_KEYS: undefined,
           MESSAGING: undefined,
           DATA_DIR: join(folder, 'datos'),
         })
         await removeFolder()
-        return segundos
+        return seconds
       },
     }
     await interleave(1, cells) // fills the compile cache; `npm start` regenerates outdated files
@@ -100,7 +100,7 @@ const measureMemory = (bench: Bench) =>
     const samplesBefore = (minute: number) =>
       samples.filter(({ x }) => x > minute - 0.5 && x <= minute).map(({ mb }) => mb)
     const [afterFirstMinute, atEnd] = [summarize(samplesBefore(1)), summarize(samplesBefore(loadMinutes))]
-    const razon = atEnd.median / afterFirstMinute.median
+    const reason = atEnd.median / afterFirstMinute.median
     return {
       rows: [
         {
@@ -108,7 +108,7 @@ const measureMemory = (bench: Bench) =>
           unidad: 'MB',
           program: atEnd,
           referencia: { nombre: 'tras 1 minuto', series: afterFirstMinute },
-          razon: { median: razon, min: atEnd.min / afterFirstMinute.max, max: atEnd.max / afterFirstMinute.min },
+          razon: { median: reason, min: atEnd.min / afterFirstMinute.max, max: atEnd.max / afterFirstMinute.min },
           target: { comparison: '≤' as const, valor: 1.1 },
         },
       ],

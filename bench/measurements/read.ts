@@ -39,7 +39,7 @@ async function buildPagePaths(
   const firstPagePath = `/api/v1/guias?limite=${GUIAS_PER_PAGE}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
   if (depth === 0) return [firstPagePath]
   const cursors = createCursors(createSecrets(bench.masterKeys))
-  const ambito = {
+  const scope = {
     operacion: 'listarGuias',
     dueno: `${comercio.id}:${comercio.modo}`,
     filters: { comercioId: comercio.id, modo: comercio.modo, ...(estados ? { estado: estados } : {}) },
@@ -54,11 +54,11 @@ async function buildPagePaths(
       Array.from({ length: VARIANTS }, (_, i) => depth - i * GUIAS_PER_PAGE).filter((n) => n > 0),
     ],
   )
-  return rows.map(({ id }) => `${firstPagePath}&cursor=${cursors.encrypt(ambito, [id])}`)
+  return rows.map(({ id }) => `${firstPagePath}&cursor=${cursors.encrypt(scope, [id])}`)
 }
 
 /** Requests a path and returns the milliseconds until its answer. */
-export async function leer(connection: LoadConnection, llave: string, path: string): Promise<number> {
+export async function read(connection: LoadConnection, llave: string, path: string): Promise<number> {
   const start = performance.now()
   const { status, cuerpo } = await connection.request({ method: 'GET', path, llave })
   const ms = performance.now() - start
@@ -99,7 +99,7 @@ const measurePages = (bench: Bench) =>
       // The guides of this merchant are older than nearly all guides of the other merchant.
       { nombre: `de un comercio de ${2 * GUIAS_PER_PAGE} guías, la primera`, comercio: smallComercio, depth: 0 },
     ]
-    const paths = await Promise.all(positions.map((lugar) => buildPagePaths(bench, base, lugar)))
+    const paths = await Promise.all(positions.map((place) => buildPagePaths(bench, base, place)))
     const { url } = await base.service()
     const connection = openLoadConnection(url)
     // Depths alternate page by page, so that a slow moment of the machine affects all depths.
@@ -107,7 +107,7 @@ const measurePages = (bench: Bench) =>
       const durations = positions.map(() => [] as number[])
       for (let turn = 0; turn < turns; turn++) {
         for (const [i, pagePaths] of paths.entries())
-          durations[i]!.push(await leer(connection, positions[i]!.comercio.llave, pagePaths[turn % pagePaths.length]!))
+          durations[i]!.push(await read(connection, positions[i]!.comercio.llave, pagePaths[turn % pagePaths.length]!))
       }
       return durations.map((de) => summarize(de).median)
     }
@@ -193,14 +193,14 @@ const compareReads =
         program: serviceMeter.measure,
         referencia: bareMeter?.measure ?? runReadScript,
       })
-      const nombre = bareMeter ? 'servidor mínimo' : 'pgbench'
+      const name = bareMeter ? 'servidor mínimo' : 'pgbench'
       return {
-        rows: [buildReportRow(measurement, 'lecturas/s', nombre, values, { comparison: '≥', valor })],
-        notas: [serviceMeter.nota('servicio'), ...(bareMeter ? [bareMeter.nota(nombre)] : [])],
+        rows: [buildReportRow(measurement, 'lecturas/s', name, values, { comparison: '≥', valor })],
+        notas: [serviceMeter.nota('servicio'), ...(bareMeter ? [bareMeter.nota(name)] : [])],
       }
     })
 
-const detalle = compareReads(0.4, async ({ db }, comercio, guias) => {
+const detail = compareReads(0.4, async ({ db }, comercio, guias) => {
   const randomGuias = await readRandomGuias(db, 20_000)
   return {
     measurement: `detalle de una de ${miles(guias)} guías, 32 conexiones`,
@@ -222,7 +222,7 @@ const entregas = compareReads(0.6, async ({ url }, comercio, guias) => {
   }
 })
 
-export const lectura: Measurement[] = [
+export const reading: Measurement[] = [
   {
     clave: 'paginas',
     descripcion: 'páginas de 50 a cada profundidad de la tabla grande, contra la primera',
@@ -231,7 +231,7 @@ export const lectura: Measurement[] = [
   {
     clave: 'detalle',
     descripcion: 'detalle de una guía, contra pgbench con las mismas dos lecturas',
-    measure: detalle,
+    measure: detail,
   },
   {
     clave: 'eventos',

@@ -25,11 +25,11 @@ const measure = (bench: Bench) =>
     const cellsPerRound = Math.ceil(segundos / CELL_SECONDS)
     await interleave(rounds * cellsPerRound, { validated: validated.measure, unvalidated: unvalidated.measure })
 
-    const cpuByRound = ({ loads }: typeof validated, parte: 'servidor' | 'PostgreSQL') =>
+    const cpuByRound = ({ loads }: typeof validated, part: 'servidor' | 'PostgreSQL') =>
       Array.from(
         { length: rounds },
         (_, i) =>
-          summarize(loads.slice(i * cellsPerRound, (i + 1) * cellsPerRound).map(({ cpu }) => cpu[parte]!)).median,
+          summarize(loads.slice(i * cellsPerRound, (i + 1) * cellsPerRound).map(({ cpu }) => cpu[part]!)).median,
       )
     const [node, unvalidatedCpu, postgres] = [
       cpuByRound(validated, 'servidor'),
@@ -49,6 +49,6 @@ const measure = (bench: Bench) =>
     }
   })
 
-export const validacion: Measurement[] = [
+export const validation: Measurement[] = [
   { clave: 'validacion', descripcion: 'parte de la creación que cuesta la validación por contrato', measure },
 ]

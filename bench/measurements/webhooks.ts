@@ -44,26 +44,26 @@ interface SenderSide {
 }
 
 /** Returns a function that measures deliveries per second, from the first to the last reception. */
-function createStopwatch({ pidDePostgres }: Bench, receptor: ReceptorDeBench, side: SenderSide) {
-  const processes = { 'su proceso': [side.pid], PostgreSQL: [pidDePostgres], receptor: [receptor.pid] }
+function createStopwatch({ pidDePostgres }: Bench, receiver: ReceptorDeBench, side: SenderSide) {
+  const processes = { 'su proceso': [side.pid], PostgreSQL: [pidDePostgres], receptor: [receiver.pid] }
   /** Microseconds of CPU per delivery. */
   const costs: Figures['cpu'][] = []
   let repetidas = 0
   return {
     async measure(count: number): Promise<number> {
-      await receptor.reset()
+      await receiver.reset()
       await side.add(count)
-      const antes = cpuOf({ processes })
-      const summary = await receptor.esperar(count, ARRIVAL_DEADLINE_MS)
+      const before = cpuOf({ processes })
+      const summary = await receiver.esperar(count, ARRIVAL_DEADLINE_MS)
       await side.settle()
-      costs.push(cpuSince({ processes }, antes, count))
+      costs.push(cpuSince({ processes }, before, count))
       repetidas += summary.repetidas
       return ((count - 1) / (summary.ultima! - summary.first!)) * 1000
     },
     forget: () => void costs.splice(0),
     nota(): string {
       const cpu = Object.keys(processes).map(
-        (parte) => `${parte} ${formatNumber(summarize(costs.map((cost) => cost[parte]!)).median)} µs`,
+        (part) => `${part} ${formatNumber(summarize(costs.map((cost) => cost[part]!)).median)} µs`,
       )
       const repeatedNote = repetidas > 0 ? `; ${repetidas} llegaron más de una vez` : ''
       return `${side.nombre}: CPU por webhook: ${cpu.join(', ')}${repeatedNote}`
@@ -115,18 +115,18 @@ const deUndici = (
   { url, pid }: RunningProgram,
 ): SenderSide => {
   let sending: Promise<void> | undefined
-  const archivo = join(folder, 'encargos.json')
+  const file = join(folder, 'encargos.json')
   return {
     nombre: 'undici',
     pid,
     async add(count) {
-      writeFileSync(archivo, JSON.stringify(buildOrders(destinations, count)))
-      sending = sendPost(`${url}${archivo}`)
+      writeFileSync(file, JSON.stringify(buildOrders(destinations, count)))
+      sending = sendPost(`${url}${file}`)
       sending.catch(() => {}) // `settle` awaits this promise
     },
     async settle() {
       await sending
-      rmSync(archivo)
+      rmSync(file)
     },
   }
 }
@@ -138,29 +138,29 @@ async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>
   names: readonly Nombre[],
   { endpoints = ENDPOINTS, count = 3_000 } = {},
 ) {
-  const receptor = await startReceiver(base)
+  const receiver = await startReceiver(base)
   const comercios = await base.createComercios(Math.min(endpoints, 200), 'test')
   const owners = Array.from({ length: endpoints }, (_, i) => comercios[i % comercios.length]!)
-  const destinations = await registrarEndpoints(bench, base, owners, (i) => `${receptor.url}/r/${i}`)
+  const destinations = await registrarEndpoints(bench, base, owners, (i) => `${receiver.url}/r/${i}`)
   const openNext = {
     program: async () => deWorker(base, destinations, await base.worker()),
     graphile: async () => buildGraphileSide(base, destinations, await base.program('graphile.ts')),
     undici: async () => deUndici(bench.folder, destinations, await base.program('undici.ts')),
   }
   const sides = new Map<Nombre, ReturnType<typeof createStopwatch>>()
-  for (const nombre of names) {
-    const side = createStopwatch(bench, receptor, await openNext[nombre]())
+  for (const name of names) {
+    const side = createStopwatch(bench, receiver, await openNext[name]())
     // The warm-up compiles code, prepares statements and opens connections.
     await side.measure(count)
     side.forget()
-    sides.set(nombre, side)
+    sides.set(name, side)
   }
   return {
     /** Measures all sides in turns. */
-    measure: (pendientes: number) =>
+    measure: (pending: number) =>
       interleave(
         bench.opciones.rounds,
-        Object.fromEntries(names.map((nombre) => [nombre, () => sides.get(nombre)!.measure(pendientes)])) as Record<
+        Object.fromEntries(names.map((name) => [name, () => sides.get(name)!.measure(pending)])) as Record<
           Nombre,
           () => Promise<number>
         >,
@@ -176,8 +176,8 @@ const measureThroughput = (bench: Bench) =>
     for (const count of [3_000, 8_000]) {
       const { program, graphile, undici } = await sides.measure(count)
       const measurement = `enviar ${miles(count)} webhooks en espera, ${ENDPOINTS} endpoints`
-      const contra = (nombre: string, referencia: number[], valor: number) =>
-        buildReportRow(measurement, 'webhooks/s', nombre, { program, referencia }, { comparison: '≥', valor })
+      const contra = (name: string, referencia: number[], valor: number) =>
+        buildReportRow(measurement, 'webhooks/s', name, { program, referencia }, { comparison: '≥', valor })
       rows.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
     }
     return { rows, notas: sides.notas() }
@@ -258,7 +258,7 @@ function summarizeDelays(
  * Creates guides at a steady pace, for the merchants in turn.
  * @returns by event, the instant at which the answer to its creation arrived
  */
-async function createAtRate(url: string, comercios: readonly BenchComercio[], segundos: number) {
+async function createAtRate(url: string, comercios: readonly BenchComercio[], seconds: number) {
   const commitTimes = new Map<string, number>()
   const freeConnections: LoadConnection[] = []
   const openedConnections: LoadConnection[] = []
@@ -268,7 +268,7 @@ async function createAtRate(url: string, comercios: readonly BenchComercio[], se
     return nuevo
   }
   try {
-    await runAtRate(EVENTOS_PER_SECOND, segundos, async (i) => {
+    await runAtRate(EVENTOS_PER_SECOND, seconds, async (i) => {
       const connection = freeConnections.pop() ?? openNext()
       const { llave } = comercios[i % comercios.length]!
       const { status, cuerpo } = await connection.request({
@@ -293,14 +293,10 @@ async function createAtRate(url: string, comercios: readonly BenchComercio[], se
  * Inserts the rows of a guide and the job of its delivery in one transaction, at a steady pace.
  * @returns by event, the instant at which the COMMIT returned
  */
-async function addJobsAtRate(
-  { db }: BenchInstallation,
-  destinations: readonly DeliveryDestination[],
-  segundos: number,
-) {
+async function addJobsAtRate({ db }: BenchInstallation, destinations: readonly DeliveryDestination[], seconds: number) {
   const commitTimes = new Map<string, number>()
-  const orders = buildOrders(destinations, EVENTOS_PER_SECOND * segundos)
-  await runAtRate(EVENTOS_PER_SECOND, segundos, async (i) => {
+  const orders = buildOrders(destinations, EVENTOS_PER_SECOND * seconds)
+  await runAtRate(EVENTOS_PER_SECOND, seconds, async (i) => {
     const order: DeliveryOrder = orders[i]!
     const client = await db.pool.connect()
     try {
@@ -331,23 +327,23 @@ async function addJobsAtRate(
 const latencia = (separate: boolean) => (bench: Bench) =>
   bench.conBase(async (base): Promise<MeasurementResult> => {
     const { rounds, segundos } = bench.opciones
-    const receptor = await startReceiver(base)
+    const receiver = await startReceiver(base)
     const [ownComercio, foreignComercio] = await base.createComercios(2, 'test')
     // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
-    const [destino] = await registrarEndpoints(bench, base, [ownComercio!], () => `${receptor.url}/r`)
+    const [destino] = await registrarEndpoints(bench, base, [ownComercio!], () => `${receiver.url}/r`)
     const referenceDestination: DeliveryDestination = { ...destino!, comercio: foreignComercio! }
     const { url } = await base.service(separate ? { WORKERS: '0' } : {})
     if (separate) await base.worker()
     await base.program('graphile.ts')
     const p99 = { program: [] as number[], referencia: [] as number[] }
     const measure = async (side: keyof typeof p99, duration = segundos) => {
-      await receptor.reset()
+      await receiver.reset()
       const commitTimes =
         side === 'program'
           ? await createAtRate(url, [ownComercio!], duration)
           : await addJobsAtRate(base, [referenceDestination], duration)
-      await receptor.esperar(commitTimes.size, ARRIVAL_DEADLINE_MS)
-      const delays = summarizeDelays(commitTimes, await receptor.arrivals())
+      await receiver.esperar(commitTimes.size, ARRIVAL_DEADLINE_MS)
+      const delays = summarizeDelays(commitTimes, await receiver.arrivals())
       await waitUntilEmpty(base, side === 'program' ? UNSENT_ENTREGAS : UNDONE_JOBS)
       p99[side].push(delays.p99)
       return delays.p50
@@ -361,10 +357,10 @@ const latencia = (separate: boolean) => (bench: Bench) =>
       program: () => measure('program'),
       referencia: () => measure('referencia'),
     })
-    const donde = separate ? 'de la API a un worker' : 'en un proceso'
+    const where = separate ? 'de la API a un worker' : 'en un proceso'
     const buildLatencyRow = (percentile: string, values: typeof p99, target: Parameters<typeof buildReportRow>[4]) =>
       buildReportRow(
-        `de confirmado a recibido, ${EVENTOS_PER_SECOND} eventos/s, ${donde}, ${percentile}`,
+        `de confirmado a recibido, ${EVENTOS_PER_SECOND} eventos/s, ${where}, ${percentile}`,
         'ms',
         'graphile-worker',
         values,
@@ -382,32 +378,32 @@ const latencia = (separate: boolean) => (bench: Bench) =>
   })
 
 /** Measures the effect of an endpoint that never answers, with 100,000 pending deliveries, on the other endpoints. */
-async function vecino(bench: Bench): Promise<MeasurementResult> {
+async function neighbour(bench: Bench): Promise<MeasurementResult> {
   const { rounds } = bench.opciones
   // Longer than the timeout of an attempt, so that the first attempts fail and the probes after them are measured too.
-  const segundos = Math.max(20, bench.opciones.segundos)
+  const seconds = Math.max(20, bench.opciones.segundos)
   const count = 100_000
   const arrivedPercents: number[] = []
   const buildCell = (side: 'withSick' | 'withoutSick') => () =>
     bench.conBase(async (base) => {
-      const [receptor, silentReceiver] = [await startReceiver(base), await startReceiver(base)]
+      const [receiver, silentReceiver] = [await startReceiver(base), await startReceiver(base)]
       const comercios = await base.createComercios(ENDPOINTS, 'test')
       const [sickDestination, ...healthyDestinations] = await registrarEndpoints(bench, base, comercios, (i) =>
-        i === 0 ? `${silentReceiver.url}/colgado` : `${receptor.url}/r/${i}`,
+        i === 0 ? `${silentReceiver.url}/colgado` : `${receiver.url}/r/${i}`,
       )
       const healthyComercios = healthyDestinations.map(({ comercio }) => comercio)
       const { url } = await base.service()
-      await receptor.esperar((await createAtRate(url, healthyComercios, 5)).size, ARRIVAL_DEADLINE_MS)
+      await receiver.esperar((await createAtRate(url, healthyComercios, 5)).size, ARRIVAL_DEADLINE_MS)
       await base.db.pool.query('analyze')
-      await receptor.reset()
+      await receiver.reset()
       if (side === 'withSick') {
         await seedWebhookAvisos(base.url, [sickDestination!], count)
-        for (const limite = performance.now() + 10_000; (await silentReceiver.summary()).hung === 0; await sleep(20))
-          if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
+        for (const limit = performance.now() + 10_000; (await silentReceiver.summary()).hung === 0; await sleep(20))
+          if (performance.now() > limit) throw new Error('nada llegó al receptor que no responde')
       }
-      const commitTimes = await createAtRate(url, healthyComercios, segundos)
-      await receptor.esperar(commitTimes.size, 15_000).catch(() => {}) // missing arrivals are counted below
-      const arrivals = await receptor.arrivals()
+      const commitTimes = await createAtRate(url, healthyComercios, seconds)
+      await receiver.esperar(commitTimes.size, 15_000).catch(() => {}) // missing arrivals are counted below
+      const arrivals = await receiver.arrivals()
       if (side === 'withSick')
         arrivedPercents.push(([...commitTimes.keys()].filter((id) => arrivals.has(id)).length / commitTimes.size) * 100)
       return summarizeDelays(commitTimes, arrivals).p99
@@ -457,6 +453,6 @@ export const webhookMeasurements: Measurement[] = [
     descripcion: 'webhooks por segundo a 2,000 endpoints, contra graphile-worker',
     measure: measureManyEndpoints,
   },
-  { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', measure: vecino },
+  { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', measure: neighbour },
   { clave: 'atraso', descripcion: 'webhooks por segundo según cuántos esperan', measure: measureBacklog },
 ]

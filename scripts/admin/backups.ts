@@ -19,11 +19,11 @@ import { CommandLineError } from './error.ts'
  * Reads the passphrase from its file. The command line has no option for it, because other users of the machine can see
  * command lines.
  */
-function readClave(archivo = ''): Passphrase {
-  const clave = readPassphrase(archivo)
-  if (clave) return clave
+function readClave(file = ''): Passphrase {
+  const key = readPassphrase(file)
+  if (key) return key
   throw new CommandLineError(
-    `--clave: ${archivo} debe ser un archivo con una clave de ${SHORTEST_PASSPHRASE} caracteres o más.`,
+    `--clave: ${file} debe ser un archivo con una clave de ${SHORTEST_PASSPHRASE} caracteres o más.`,
   )
 }
 
@@ -44,16 +44,16 @@ function readEmbeddedConfig(env: ConsoleEnvironment) {
 async function* backupEntries(dataDir: string, superuserUrl: string): AsyncGenerator<ArchiveEntry> {
   yield* backupCluster(superuserUrl)
   yield* keysOf(dataDir)
-  for await (const { clave: archivo } of localStoreIn(dataDir).list()) {
-    const path = `archivos/${archivo.slice(-2)}/${archivo}`
+  for await (const { clave: file } of localStoreIn(dataDir).list()) {
+    const path = `archivos/${file.slice(-2)}/${file}`
     if (existsSync(join(dataDir, path))) yield { path, contenido: contentsOf(join(dataDir, path)) }
   }
 }
 
-async function backUp(dataDir: string, archivo: string, clave: Passphrase): Promise<void> {
+async function backUp(dataDir: string, file: string, key: Passphrase): Promise<void> {
   const { superuserUrl, release } = await acquirePostgres({ dataDir, exclusive: false })
   try {
-    await writeArchive(archivo, clave, backupEntries(dataDir, superuserUrl))
+    await writeArchive(file, key, backupEntries(dataDir, superuserUrl))
   } finally {
     await release()
   }
@@ -80,21 +80,21 @@ async function restore(env: ConsoleEnvironment, { archivo, clave, hasta }: Orige
   })
 }
 
-function requireInstant(texto: string): Date {
-  const instant = readInstant(texto)
+function requireInstant(text: string): Date {
+  const instant = readInstant(text)
   if (instant) return instant
   throw new CommandLineError(
     '--hasta: debe ser un instante con su zona, AAAA-MM-DDThh:mm:ssZ o AAAA-MM-DDThh:mm:ss-06:00.',
   )
 }
 
-function readSource(archivo: string, clave: string | undefined, hasta: string | undefined): Origen {
+function readSource(archivo: string, key: string | undefined, until: string | undefined): Origen {
   if (!existsSync(archivo)) throw new CommandLineError(`--archivo: no existe ${archivo}.`)
-  if (hasta !== undefined && !statSync(archivo).isDirectory())
+  if (until !== undefined && !statSync(archivo).isDirectory())
     throw new CommandLineError(
       '--hasta: vale con la carpeta de BACKUP_DIR. Un archivo tiene un solo instante: el suyo.',
     )
-  return { archivo, clave: readClave(clave), ...(hasta !== undefined && { hasta: requireInstant(hasta) }) }
+  return { archivo, clave: readClave(key), ...(until !== undefined && { hasta: requireInstant(until) }) }
 }
 
 /** Commands for backups of the embedded database and its files. */
@@ -112,8 +112,8 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
     requires: ['archivo', 'clave', 'carpeta'],
     allows: ['hasta'],
     async runSeparately(env, { archivo = '', clave, carpeta: folder = '', hasta }) {
-      const origen = readSource(archivo, clave, hasta)
-      const counts = await restore(env, origen, folder)
+      const origin = readSource(archivo, clave, hasta)
+      const counts = await restore(env, origin, folder)
       const deAntes = statSync(archivo).isDirectory()
         ? '' // The folder of a continuous backup contains the later erasures, so there is nothing to copy.
         : `si queda algo de la carpeta archivos de antes, cópielo en ${folder}/archivos: así el arranque repite los borrados posteriores al respaldo. Después, `
@@ -127,7 +127,7 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
       const passphrase = readClave(clave)
       return drillBackup(env, {
         continuo: backup?.folder,
-        backUp: (archivo) => backUp(dataDir, archivo, passphrase),
+        backUp: (file) => backUp(dataDir, file, passphrase),
         restore: (archivo, folder, restorePassphrase = passphrase) =>
           restore(env, { archivo, clave: restorePassphrase }, folder),
       })

@@ -49,24 +49,24 @@ export interface Command {
    * llave_…`.
    */
   object?: ConsoleOption
-  run: (deps: OperacionDeps, opciones: ConsoleOptions) => Promise<unknown>
+  run: (deps: OperacionDeps, options: ConsoleOptions) => Promise<unknown>
   /** Question in Spanish that the operator must confirm before the command runs. `--si` skips it. */
-  question?: (opciones: ConsoleOptions) => string
+  question?: (options: ConsoleOptions) => string
   /** Opens the file storage (local folder or S3) for the command. */
   withFileStore?: true
   /** Prints the result as indented JSON even without `--json`. */
   documento?: true
   /** Returns true if the result reports a failure; the exit code is then 1. */
-  falla?: (resultado: never) => boolean
+  falla?: (result: never) => boolean
   /** Returns the result as the lines of the terminal. */
-  write?: (resultado: never) => string
+  write?: (result: never) => string
   /** Returns the columns of a row for the table on the terminal. Undefined shows all members. */
   summarize?: (row: never) => object
 }
 
 /** Command that opens the database itself, or needs none. */
 export interface SeparateCommand extends Omit<Command, 'run' | 'withFileStore'> {
-  runSeparately: (env: ConsoleEnvironment, opciones: ConsoleOptions) => Promise<unknown>
+  runSeparately: (env: ConsoleEnvironment, options: ConsoleOptions) => Promise<unknown>
 }
 
 /**
@@ -82,7 +82,7 @@ export const CONSOLE_CONTEXT = {
   userAgent: '',
   headers: undefined,
   headersOnly: false,
-  accepts: (tipos: string[]) => tipos[0]!,
+  accepts: (types: string[]) => types[0]!,
   isForwarded: () => false,
   abandonSignal: () => new AbortController().signal,
 }

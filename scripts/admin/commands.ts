@@ -55,26 +55,26 @@ const readSettings = ({
   estricto,
   ritmos,
   evidencia,
-  'politica-de-intentos': politica,
+  'politica-de-intentos': policy,
 }: Pick<ConsoleOptions, 'pais' | 'estricto' | 'ritmos' | 'evidencia' | 'politica-de-intentos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
   ...(estricto === undefined ? {} : { estricto: parseYesNo(estricto) }),
   ...(ritmos === undefined ? {} : { ritmos: parseRates(ritmos) }),
   ...(evidencia === undefined ? {} : { evidencia: parseEvidencePolicy(evidencia) }),
-  ...(politica === undefined ? {} : { politica_de_intentos: parseIntentoPolicy(politica) }),
+  ...(policy === undefined ? {} : { politica_de_intentos: parseIntentoPolicy(policy) }),
 })
 
-const parseYesNo = (texto: string) => ({ sí: true, si: true, no: false })[texto] ?? (texto as unknown as boolean)
+const parseYesNo = (text: string) => ({ sí: true, si: true, no: false })[text] ?? (text as unknown as boolean)
 
 /** Parses rate limits such as `100,200`: requests and guides per second. */
-function parseRates(texto: string) {
-  const [solicitudes, guias] = texto.split(',').map(Number)
+function parseRates(text: string) {
+  const [solicitudes, guias] = text.split(',').map(Number)
   return { solicitudes, guias } as RitmosDeComercio
 }
 
 /** Parses an evidence policy such as `2,obligatoria,no`: minimum photos, signature and document. */
-function parseEvidencePolicy(texto: string) {
-  const [fotos_minimas, firma, documento] = texto.split(',').map((parte) => parte.trim())
+function parseEvidencePolicy(text: string) {
+  const [fotos_minimas, firma, documento] = text.split(',').map((part) => part.trim())
   return { fotos_minimas: Number(fotos_minimas), firma, documento } as PoliticaDeEvidencia
 }
 
@@ -82,8 +82,8 @@ function parseEvidencePolicy(texto: string) {
  * Parses what follows a failed attempt, such as `3,1,5,devolver,sí`: attempts, days between them, days to decide,
  * outcome, and `sí` if recipients decide, too. If the last part is missing, that setting stays unchanged.
  */
-function parseIntentoPolicy(texto: string) {
-  const [maximos, dias_entre, dias_para_decidir, al_vencer, decide] = texto.split(',').map((parte) => parte.trim())
+function parseIntentoPolicy(text: string) {
+  const [maximos, dias_entre, dias_para_decidir, al_vencer, decide] = text.split(',').map((part) => part.trim())
   return {
     maximos: Number(maximos),
     dias_entre: Number(dias_entre),
@@ -110,17 +110,17 @@ const readLlaveOptions = <A>({
   ...(redes === undefined ? {} : { redes: redes.split(',').map((r) => r.trim()) }),
 })
 
-async function createOperadorLlave(deps: OperacionDeps, operador: string, opciones: ConsoleOptions) {
-  const body = readLlaveOptions<AlcanceDeOperacion>(opciones)
+async function createOperadorLlave(deps: OperacionDeps, operador: string, options: ConsoleOptions) {
+  const body = readLlaveOptions<AlcanceDeOperacion>(options)
   await deps.validacion.requireValidBody('crearLlaveDeOperador', body)
   const createdLlave = await crearLlaveDeOperador({ ...CONSOLE_CONTEXT, path: { operador }, body }, deps)
   return withoutTimestamps(createdLlave.body as LlaveDeOperadorCreada)
 }
 
-function requireInstant(option: 'desde' | 'hasta', texto: string): Date {
-  const instant = readInstant(texto)
+function requireInstant(option: 'desde' | 'hasta', text: string): Date {
+  const instant = readInstant(text)
   if (instant) return instant
-  const mensaje = faultOfInstant(texto) ?? 'debe ser una fecha y hora según RFC 3339, AAAA-MM-DDThh:mm:ssZ'
+  const mensaje = faultOfInstant(text) ?? 'debe ser una fecha y hora según RFC 3339, AAAA-MM-DDThh:mm:ssZ'
   throw problemOfFaults('validacion', [{ campo: `/${option}`, codigo: 'formato_invalido', mensaje }])
 }
 
@@ -189,8 +189,8 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
   'llaves crear': {
     requires: ['comercio', 'modo'],
     allows: ['alcances', 'vence', 'redes'],
-    async run(deps, { comercio = '', modo, ...opciones }) {
-      const body = { modo: modo as Modo, ...readLlaveOptions<Alcance>(opciones) }
+    async run(deps, { comercio = '', modo, ...options }) {
+      const body = { modo: modo as Modo, ...readLlaveOptions<Alcance>(options) }
       await deps.validacion.requireValidBody('crearLlave', body)
       return withoutTimestamps(
         (await crearLlave({ ...CONSOLE_CONTEXT, path: { comercio }, body }, deps)).body as LlaveCreada,
@@ -200,7 +200,7 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
   'llaves crear --operador': {
     requires: ['operador'],
     allows: ['alcances', 'vence', 'redes'],
-    run: (deps, { operador = '', ...opciones }) => createOperadorLlave(deps, operador, opciones),
+    run: (deps, { operador = '', ...options }) => createOperadorLlave(deps, operador, options),
   },
   'llaves listar': {
     requires: ['comercio'],
@@ -218,8 +218,8 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
     allows: ['solapamiento'],
     object: 'llave',
     async run(deps, { llave = '', solapamiento: overlap }) {
-      const horas = /^\d{1,6}$/.test(overlap ?? '') ? Number(overlap) : (overlap as unknown as number)
-      const body = overlap === undefined ? {} : { solapamiento_horas: horas }
+      const hours = /^\d{1,6}$/.test(overlap ?? '') ? Number(overlap) : (overlap as unknown as number)
+      const body = overlap === undefined ? {} : { solapamiento_horas: hours }
       await deps.validacion.requireValidBody('rotarLlave', body)
       return withoutTimestamps(
         (await rotarLlave({ ...CONSOLE_CONTEXT, path: { llave }, body }, deps)).body as LlaveCualquieraCreada,
@@ -234,16 +234,16 @@ export const COMMANDS: Record<string, Command | SeparateCommand> = {
   'operadores crear': {
     requires: ['nombre'],
     allows: ['alcances', 'vence', 'redes'],
-    async run(deps, { nombre = '', ...opciones }) {
+    async run(deps, { nombre = '', ...options }) {
       const body = { nombre: nombre.normalize('NFC') }
       await deps.validacion.requireValidBody('crearOperador', body)
       // The options of the operator's first API key are validated before the operator is created. An invalid option
       // therefore creates neither of them.
-      await deps.validacion.requireValidBody('crearLlaveDeOperador', readLlaveOptions(opciones))
-      parseExpiry(opciones.vence, deps.clock())
-      readNetworks(readLlaveOptions(opciones).redes)
+      await deps.validacion.requireValidBody('crearLlaveDeOperador', readLlaveOptions(options))
+      parseExpiry(options.vence, deps.clock())
+      readNetworks(readLlaveOptions(options).redes)
       const { operador, creado_en } = (await crearOperador({ ...CONSOLE_CONTEXT, body }, deps)).body as Operador
-      return { ...body, creado_en, ...(await createOperadorLlave(deps, operador, opciones)) }
+      return { ...body, creado_en, ...(await createOperadorLlave(deps, operador, options)) }
     },
   },
   'operadores listar': {

@@ -18,18 +18,18 @@ import { parseLine, renderHelp } from './line.ts'
  */
 export async function runLine(args: string[], env: ConsoleEnvironment, consola: Console): Promise<number> {
   try {
-    const linea = parseLine(args)
-    if (linea) {
-      const { command, opciones, json } = linea
+    const line = parseLine(args)
+    if (line) {
+      const { command, opciones, json } = line
       if (command.question && !opciones.si && !(await confirm(command.question(opciones)))) return 1
-      const resultado =
+      const result =
         'runSeparately' in command
           ? await command.runSeparately(env, opciones)
           : await conDeps(env, command.withFileStore === true, (deps) => command.run(deps, opciones))
-      if (command.write && !json) consola.log('%s', command.write(resultado as never))
-      else if (command.documento && !json) consola.log('%s', JSON.stringify(resultado, null, 2))
-      else show(command.summarize && !json ? (resultado as never[]).map(command.summarize) : resultado, json, consola)
-      return command.falla?.(resultado as never) ? 1 : 0
+      if (command.write && !json) consola.log('%s', command.write(result as never))
+      else if (command.documento && !json) consola.log('%s', JSON.stringify(result, null, 2))
+      else show(command.summarize && !json ? (result as never[]).map(command.summarize) : result, json, consola)
+      return command.falla?.(result as never) ? 1 : 0
     }
     consola.log(renderHelp())
     return 0
@@ -54,19 +54,18 @@ async function confirm(question: string): Promise<boolean> {
   }
 }
 
-function show(resultado: unknown, json: boolean, consola: Console) {
-  if (json) return consola.log('%s', JSON.stringify(resultado))
-  if (Array.isArray(resultado)) return resultado.length > 0 ? consola.table(resultado) : consola.log('No hay ninguno.')
-  for (const [clave, valor] of Object.entries(resultado as object))
-    consola.log('%s', `${clave.padEnd(12)} ${inWords(valor)}`)
+function show(result: unknown, json: boolean, consola: Console) {
+  if (json) return consola.log('%s', JSON.stringify(result))
+  if (Array.isArray(result)) return result.length > 0 ? consola.table(result) : consola.log('No hay ninguno.')
+  for (const [key, value] of Object.entries(result as object)) consola.log('%s', `${key.padEnd(12)} ${inWords(value)}`)
 }
 
 /** Formats a value for people; an object as a list of its members with their names. */
-function inWords(valor: unknown): string {
-  if (typeof valor === 'boolean') return valor ? 'sí' : 'no'
-  if (Array.isArray(valor)) return valor.map(inWords).join(', ')
-  if (typeof valor !== 'object' || valor === null) return String(valor ?? '—')
-  return Object.entries(valor)
+function inWords(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'sí' : 'no'
+  if (Array.isArray(value)) return value.map(inWords).join(', ')
+  if (typeof value !== 'object' || value === null) return String(value ?? '—')
+  return Object.entries(value)
     .map(([member, memberValue]) => `${member} ${inWords(memberValue)}`)
     .join(', ')
 }
@@ -88,13 +87,13 @@ const OPTION_OF_CODE: Record<string, ConsoleOption> = {
 function explain(error: unknown): { texto: string; codigo: number } {
   if (error instanceof CommandLineError) return { texto: `${error.message}\n\n${renderHelp()}`, codigo: 2 }
   if (error instanceof Problema) {
-    const fallas = (error.details.errores ?? []).map(({ campo, mensaje }) => {
-      const [, nombre = ''] = campo.split('/')
-      return `--${DE_CAMPO[nombre] ?? nombre}: ${mensaje}`
+    const faults = (error.details.errores ?? []).map(({ campo, mensaje }) => {
+      const [, name = ''] = campo.split('/')
+      return `--${DE_CAMPO[name] ?? name}: ${mensaje}`
     })
     const option = OPTION_OF_CODE[error.codigo]
     return {
-      texto: fallas.length > 0 ? fallas.join('\n') : `${option ? `--${option}: ` : ''}${error.message}`,
+      texto: faults.length > 0 ? faults.join('\n') : `${option ? `--${option}: ` : ''}${error.message}`,
       codigo: 1,
     }
   }
@@ -107,6 +106,6 @@ function explain(error: unknown): { texto: string; codigo: number } {
     MigrationError,
     EngineError,
   ].some((errorClass) => error instanceof errorClass)
-  const texto = isKnown ? (error as Error).message : explainDatabase(error)
-  return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
+  const text = isKnown ? (error as Error).message : explainDatabase(error)
+  return { texto: text ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
 }

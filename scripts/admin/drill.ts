@@ -30,8 +30,8 @@ const COUNT_ROWS = `select (select count(*)::int from guia where creado_en <= $1
   (select count(*)::int from bitacora where creado_en <= $1) as lineas`
 
 /** Counts the rows that existed at an instant. */
-export const countRows = async ({ db }: OperacionDeps, hasta = new Date('9999-01-01')): Promise<RowCounts> =>
-  (await db.pool.query<RowCounts>(COUNT_ROWS, [hasta])).rows[0]!
+export const countRows = async ({ db }: OperacionDeps, until = new Date('9999-01-01')): Promise<RowCounts> =>
+  (await db.pool.query<RowCounts>(COUNT_ROWS, [until])).rows[0]!
 
 /** Result of a drill. */
 export interface Prueba extends RowCounts {
@@ -53,8 +53,8 @@ export interface Prueba extends RowCounts {
 interface BackupFunctions {
   /** Folder of the installation's continuous backup. Undefined: the drill makes a backup of its own. */
   continuo: string | undefined
-  backUp: (archivo: string) => Promise<void>
-  restore: (archivo: string, folder: string, clave?: Passphrase) => Promise<RowCounts>
+  backUp: (file: string) => Promise<void>
+  restore: (file: string, folder: string, key?: Passphrase) => Promise<RowCounts>
 }
 
 /** Time for which the copy works before its disaster, in milliseconds. */
@@ -63,7 +63,7 @@ const WORK_MS = 5_000
 /** Maximum time until the copy's continuous backup is complete, in milliseconds. */
 const BACKUP_DEADLINE_MS = 600_000
 
-const segundos = (desde: number, hasta: number) => Math.round((hasta - desde) / 10) / 100
+const seconds = (from: number, until: number) => Math.round((until - from) / 10) / 100
 
 /**
  * Restores a backup into a temporary copy, destroys the copy while it works, restores it again, and compares the two.
@@ -74,22 +74,22 @@ export async function drillBackup(
 ): Promise<Prueba> {
   const folder = mkdtempSync(join(tmpdir(), 'guias-simulacro-'))
   chmodSync(folder, 0o711) // PostgreSQL's user must be able to pass through this folder.
-  const [archivo, copy, backup, restored] = ['guias.respaldo', 'copia', 'respaldo', 'restaurada'].map((fileName) =>
+  const [file, copy, backup, restored] = ['guias.respaldo', 'copia', 'respaldo', 'restaurada'].map((fileName) =>
     join(folder, fileName),
   ) as [string, string, string, string]
   const inCopy = (dataDir: string) => ({ ...env, BACKUP_DIR: '', DATA_DIR: dataDir })
   try {
     const instant = new Date((continuo && readStatus(continuo)?.al_dia) || Date.now())
-    if (!continuo) await backUp(archivo)
-    await restore(continuo ?? archivo, copy)
-    const atraso_s = segundos(instant.getTime(), Date.now())
+    if (!continuo) await backUp(file)
+    await restore(continuo ?? file, copy)
+    const atraso_s = seconds(instant.getTime(), Date.now())
     const [liveCounts, copiedCounts] = [
       await conDeps(env, false, (deps) => countRows(deps, instant)),
       await conDeps(inCopy(copy), false, (deps) => countRows(deps, instant)),
     ]
-    const clave = new Passphrase(randomBytes(24).toString('base64url'))
-    const { ultima, falla, huellas } = await destroy(copy, backup, clave)
-    await restore(backup, restored, clave)
+    const key = new Passphrase(randomBytes(24).toString('base64url'))
+    const { ultima, falla, huellas } = await destroy(copy, backup, key)
+    await restore(backup, restored, key)
     const listo = Date.now()
     return await conDeps(inCopy(restored), true, async (deps) => {
       const { eslabones, faltas } = await verifyChains(deps, { desde: new Date(0), hasta: new Date('9999-01-01') })
@@ -100,8 +100,8 @@ export async function drillBackup(
         eslabones,
         respaldo: continuo ?? 'uno hecho ahora',
         atraso_s,
-        perdida_s: segundos(await ultimaEn(deps, ultima), falla),
-        restauracion_s: segundos(falla, listo),
+        perdida_s: seconds(await ultimaEn(deps, ultima), falla),
+        restauracion_s: seconds(falla, listo),
         faltas: [
           ...(Object.keys(liveCounts) as (keyof RowCounts)[])
             .filter((countName) => copiedCounts[countName] < liveCounts[countName])
@@ -125,8 +125,8 @@ export async function drillBackup(
  */
 async function destroy(dataDir: string, folder: string, passphrase: Passphrase) {
   const { superuserUrl: url, pgdata, release } = await acquirePostgres({ dataDir, exclusive: true })
-  const archivos = { files: join(dataDir, 'archivos'), log: createLog('silent') }
-  const { abandon } = await keepContinuousBackup({ folder, passphrase, days: 1, dataDir, url, ...archivos })
+  const files = { files: join(dataDir, 'archivos'), log: createLog('silent') }
+  const { abandon } = await keepContinuousBackup({ folder, passphrase, days: 1, dataDir, url, ...files })
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {}) // The disaster ends this connection; an unhandled error would end the process.
   await client.connect()
@@ -154,15 +154,15 @@ async function destroy(dataDir: string, folder: string, passphrase: Passphrase) 
  * Returns the instant of the last restored row of the drill's table, in milliseconds. If the table itself was lost,
  * returns the instant at which the drill's work began.
  */
-async function ultimaEn({ db }: OperacionDeps, ultima: number): Promise<number> {
+async function ultimaEn({ db }: OperacionDeps, last: number): Promise<number> {
   const { rows } = await db.pool.query<{ exists: boolean }>(
     `select to_regclass('public.simulacro') is not null as exists`,
   )
-  if (!rows[0]!.exists) return ultima - WORK_MS
+  if (!rows[0]!.exists) return last - WORK_MS
   const { rows: restoredRows } = await db.pool.query<{ ms: string | null }>(
     'select extract(epoch from max(creado_en)) * 1000 as ms from simulacro',
   )
-  return Number(restoredRows[0]!.ms ?? ultima - WORK_MS)
+  return Number(restoredRows[0]!.ms ?? last - WORK_MS)
 }
 
 type TableDigests = Record<string, string>
@@ -175,14 +175,14 @@ async function readTableDigests(client: Pick<pg.Client, 'query'>): Promise<Table
        relname) as query
      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'simulacro' order by 1`,
   )
-  const huellas: TableDigests = {}
-  for (const { table, query } of rows) huellas[table] = (await client.query<{ huella: string }>(query)).rows[0]!.huella
-  return huellas
+  const digests: TableDigests = {}
+  for (const { table, query } of rows) digests[table] = (await client.query<{ huella: string }>(query)).rows[0]!.huella
+  return digests
 }
 
-const findChangedTables = (antes: TableDigests, despues: TableDigests) =>
-  Object.keys(antes)
-    .filter((table) => antes[table] !== despues[table])
+const findChangedTables = (before: TableDigests, after: TableDigests) =>
+  Object.keys(before)
+    .filter((table) => before[table] !== after[table])
     .map((table) => `tabla ${table}: cambió al restaurar`)
 
 /** Returns the names of files that are missing, or whose contents differ from the digests in the database. */
@@ -192,10 +192,10 @@ async function findChangedArchivos({ db, store }: OperacionDeps): Promise<{ arch
   )
   const faltas: string[] = []
   for (const { archivo, sha256 } of archivoRows) {
-    const huella = createHash('sha256')
+    const digest = createHash('sha256')
     try {
-      for await (const chunk of await store.leer(archivo)) huella.update(chunk)
-      if (!huella.digest().equals(sha256)) faltas.push(`archivo ${archivo}: cambió`)
+      for await (const chunk of await store.leer(archivo)) digest.update(chunk)
+      if (!digest.digest().equals(sha256)) faltas.push(`archivo ${archivo}: cambió`)
     } catch {
       faltas.push(`archivo ${archivo}: falta`)
     }

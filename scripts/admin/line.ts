@@ -88,7 +88,7 @@ export function parseLine(args: string[]) {
 }
 
 function splitArguments(args: string[]) {
-  const textOptions = Object.fromEntries(OPTION_NAMES.map((nombre) => [nombre, { type: 'string' }])) as Record<
+  const textOptions = Object.fromEntries(OPTION_NAMES.map((name) => [name, { type: 'string' }])) as Record<
     (typeof OPTION_NAMES)[number],
     { type: 'string' }
   >

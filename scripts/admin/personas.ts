@@ -12,10 +12,10 @@ import { CONSOLE_CONTEXT, type Command, type ConsoleOptions } from './command.ts
 import { CommandLineError } from './error.ts'
 
 /** Copies the files of a person's guides into a folder, each under its code. */
-async function copyArchivos({ store }: OperacionDeps, archivos: readonly string[], folder: string) {
+async function copyArchivos({ store }: OperacionDeps, files: readonly string[], folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const archivo of archivos)
-    await pipeline(await store.leer(archivo), createWriteStream(join(folder, archivo), { mode: 0o600 }))
+  for (const file of files)
+    await pipeline(await store.leer(file), createWriteStream(join(folder, file), { mode: 0o600 }))
 }
 
 /**
@@ -38,17 +38,17 @@ export const PERSONA_COMMANDS: Record<string, Command> = {
     allows: ['telefono', 'guia', 'comercio', 'carpeta'],
     withFileStore: true,
     documento: true,
-    async run(deps, opciones) {
-      const subject = await readSubject(deps, opciones)
+    async run(deps, options) {
+      const subject = await readSubject(deps, options)
       const exportedData =
         'guia' in subject
           ? { ...(await exportGuia(deps, CONSOLE_CONTEXT, subject)), anteriores: [] }
           : await exportPersona(deps, CONSOLE_CONTEXT, subject)
       const { guias, anteriores } = exportedData
-      const archivos = [...guias, ...anteriores.flatMap(({ periodos }) => periodos)].flatMap(
+      const files = [...guias, ...anteriores.flatMap(({ periodos }) => periodos)].flatMap(
         (guiaOrPeriod) => guiaOrPeriod.archivos,
       )
-      if (opciones.carpeta !== undefined) await copyArchivos(deps, archivos, opciones.carpeta)
+      if (options.carpeta !== undefined) await copyArchivos(deps, files, options.carpeta)
       return exportedData
     },
   },
@@ -60,8 +60,8 @@ export const PERSONA_COMMANDS: Record<string, Command> = {
       guia === undefined
         ? `Se borra para siempre lo que hay de ${telefono} en las guías terminadas, también pruebas de entrega y fotos.`
         : `Se borran para siempre los datos personales de la guía ${guia}, los de todos los que nombra, con su prueba de entrega y sus fotos.`,
-    async run(deps, opciones) {
-      const erasure = await erasePersonaData(deps, CONSOLE_CONTEXT, await readSubject(deps, opciones))
+    async run(deps, options) {
+      const erasure = await erasePersonaData(deps, CONSOLE_CONTEXT, await readSubject(deps, options))
       // The sweeper also deletes files that an earlier run left behind.
       await sweepArchivos(deps)
       return erasure

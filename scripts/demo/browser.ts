@@ -11,11 +11,11 @@ export const NO_BROWSER = BROWSER_PATH ? undefined : 'sin navegador (no se encon
 
 /**
  * Runs `perform` with a page of an emulated phone at a location. Closes the browser afterwards.
- * @param donde latitude and longitude in degrees, accuracy in metres
+ * @param where latitude and longitude in degrees, accuracy in metres
  */
 export async function withPhone<T>(
-  donde: { latitude: number; longitude: number; accuracy: number },
-  perform: (pagina: Page, context: BrowserContext) => Promise<T>,
+  where: { latitude: number; longitude: number; accuracy: number },
+  perform: (page: Page, context: BrowserContext) => Promise<T>,
 ): Promise<T> {
   const browser = await chromium.launch({ executablePath: BROWSER_PATH!, args: BROWSER_ARGUMENTS })
   try {
@@ -23,7 +23,7 @@ export async function withPhone<T>(
       ...devices['Galaxy S9+'],
       locale: 'es-GT',
       permissions: ['geolocation'],
-      geolocation: donde,
+      geolocation: where,
     })
     return await perform(await context.newPage(), context)
   } finally {

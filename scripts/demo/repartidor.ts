@@ -26,43 +26,43 @@ export function deliverAsRepartidor(delivery: Reparto): Promise<{ usedMethod: st
 }
 
 function deliverOnPage({ url, codigo, guia, lat, lng, estado }: Reparto) {
-  return withPhone({ latitude: lat, longitude: lng, accuracy: 8 }, async (pagina, context) => {
-    const button = (name: string) => pagina.getByRole('button', { name })
-    await pagina.goto(`${url}/repartidor`)
-    await pagina.getByLabel('Su código de repartidor').fill(codigo)
+  return withPhone({ latitude: lat, longitude: lng, accuracy: 8 }, async (page, context) => {
+    const button = (name: string) => page.getByRole('button', { name })
+    await page.goto(`${url}/repartidor`)
+    await page.getByLabel('Su código de repartidor').fill(codigo)
     await button('Entrar').tap()
-    await startRoute(pagina, guia)
-    const deliverLink = pagina.getByRole('link', { name: 'Entregar', exact: true })
+    await startRoute(page, guia)
+    const deliverLink = page.getByRole('link', { name: 'Entregar', exact: true })
     await deliverLink.waitFor()
     // The page's Content Security Policy forbids Playwright's `evaluate()`, so the script uses the DevTools protocol.
-    const consola = await context.newCDPSession(pagina)
+    const consola = await context.newCDPSession(page)
     await consola.send('Runtime.evaluate', { expression: 'navigator.serviceWorker.ready', awaitPromise: true })
 
     await context.setOffline(true)
-    await pagina.reload()
-    await pagina.getByText('Sin cobertura.').waitFor()
+    await page.reload()
+    await page.getByText('Sin cobertura.').waitFor()
     await deliverLink.tap()
-    await pagina.locator('input[type=file]').setInputFiles(fileURLToPath(FOTO))
-    await pagina.getByAltText('Foto 1').waitFor()
+    await page.locator('input[type=file]').setInputFiles(fileURLToPath(FOTO))
+    await page.getByAltText('Foto 1').waitFor()
     await button('Seguir').tap()
-    await pagina.getByLabel('Nombre').fill('María José Ajú')
-    await pagina.getByLabel('Quién es').selectOption('destinatario')
+    await page.getByLabel('Nombre').fill('María José Ajú')
+    await page.getByLabel('Quién es').selectOption('destinatario')
     await button('Seguir').tap()
-    await drawSignature(pagina)
+    await drawSignature(page)
     await button('Seguir').tap()
-    await pagina.getByText('precisión de unos 8 m').waitFor()
+    await page.getByText('precisión de unos 8 m').waitFor()
     await button('Confirmar la entrega').tap()
-    await pagina.getByText('Por enviar:').waitFor()
-    await pagina.reload()
-    await pagina.getByText('Por enviar:').waitFor()
+    await page.getByText('Por enviar:').waitFor()
+    await page.reload()
+    await page.getByText('Por enviar:').waitFor()
     const meanwhile = await estado()
 
     const onlineAt = performance.now()
     await context.setOffline(false)
-    await pagina.getByText('Por enviar:').waitFor({ state: 'detached' })
-    const segundos = ((performance.now() - onlineAt) / 1000).toFixed(1)
+    await page.getByText('Por enviar:').waitFor({ state: 'detached' })
+    const seconds = ((performance.now() - onlineAt) / 1000).toFixed(1)
     return {
-      usedMethod: `en Chromium, recargada sin cobertura, enviada a los ${segundos} s de haberla`,
+      usedMethod: `en Chromium, recargada sin cobertura, enviada a los ${seconds} s de haberla`,
       meanwhile,
     }
   })
@@ -71,45 +71,45 @@ function deliverOnPage({ url, codigo, guia, lat, lng, estado }: Reparto) {
 type PhonePage = Parameters<Parameters<typeof withPhone>[1]>[0]
 
 /** Enters a guide's code on the search screen and sets the guide to `en_ruta`. Ends on the guide's full view. */
-export async function startRoute(pagina: PhonePage, guia: string) {
-  await pagina.getByRole('link', { name: 'Buscar' }).tap()
-  await pagina.getByLabel('Código, teléfono o nombre').fill(guia)
-  await pagina.getByRole('button', { name: 'Abrir' }).tap()
-  await pagina.getByRole('link', { name: 'Salir a ruta' }).tap()
-  await pagina.getByRole('button', { name: 'Registrar' }).tap()
-  await pagina.getByRole('heading', { name: 'En ruta' }).waitFor()
-  await pagina.locator('a.codigo').tap()
-  await pagina.getByRole('link', { name: 'Llamar' }).waitFor()
+export async function startRoute(page: PhonePage, guia: string) {
+  await page.getByRole('link', { name: 'Buscar' }).tap()
+  await page.getByLabel('Código, teléfono o nombre').fill(guia)
+  await page.getByRole('button', { name: 'Abrir' }).tap()
+  await page.getByRole('link', { name: 'Salir a ruta' }).tap()
+  await page.getByRole('button', { name: 'Registrar' }).tap()
+  await page.getByRole('heading', { name: 'En ruta' }).waitFor()
+  await page.locator('a.codigo').tap()
+  await page.getByRole('link', { name: 'Llamar' }).waitFor()
 }
 
 /** Draws a signature on the canvas of the delivery form. */
-export async function drawSignature(pagina: PhonePage) {
-  const canvas = pagina.locator('canvas.firma')
+export async function drawSignature(page: PhonePage) {
+  const canvas = page.locator('canvas.firma')
   await canvas.scrollIntoViewIfNeeded()
   const { x, y, width, height } = (await canvas.boundingBox())!
-  await pagina.mouse.move(x + width * 0.1, y + height * 0.6)
-  await pagina.mouse.down()
+  await page.mouse.move(x + width * 0.1, y + height * 0.6)
+  await page.mouse.down()
   for (let i = 0; i <= 40; i++) {
     const t = i / 40
-    await pagina.mouse.move(x + width * (0.1 + 0.75 * t), y + height * (0.55 - 0.3 * Math.sin(t * 19) * (1 - t / 2)))
+    await page.mouse.move(x + width * (0.1 + 0.75 * t), y + height * (0.55 - 0.3 * Math.sin(t * 19) * (1 - t / 2)))
   }
-  await pagina.mouse.up()
+  await page.mouse.up()
 }
 
 /** Delivers with the requests that the page would send. */
 async function deliverByRequests({ url, codigo, guia, lat, lng, estado }: Reparto) {
-  const request = async (path: string, tipo: string, body: string | Buffer, cookie = '') => {
-    const headers = { Origin: url, 'Content-Type': tipo, Cookie: cookie }
-    const respuesta = await fetch(`${url}/repartidor/v1/${path}`, { method: 'POST', headers, body })
-    if (respuesta.status !== 201) throw new Error(`${path}: ${await respuesta.text()}`)
-    return { cabeceras: respuesta.headers, datos: (await respuesta.json()) as { archivo: string } }
+  const request = async (path: string, type: string, body: string | Buffer, cookie = '') => {
+    const headers = { Origin: url, 'Content-Type': type, Cookie: cookie }
+    const response = await fetch(`${url}/repartidor/v1/${path}`, { method: 'POST', headers, body })
+    if (response.status !== 201) throw new Error(`${path}: ${await response.text()}`)
+    return { cabeceras: response.headers, datos: (await response.json()) as { archivo: string } }
   }
   const { cabeceras } = await request('sesion', 'application/json', JSON.stringify({ codigo }))
   const cookie = cabeceras.getSetCookie()[0]!.split(';')[0]!
   const departure = { estado: 'en_ruta', idempotencia: crypto.randomUUID() }
   await request(`guias/${guia}/eventos`, 'application/json', JSON.stringify(departure), cookie)
-  const upload = async (archivo: URL, tipo: string, mime: string) =>
-    (await request(`guias/${guia}/archivos?tipo=${tipo}`, mime, await readFile(archivo), cookie)).datos.archivo
+  const upload = async (file: URL, type: string, mime: string) =>
+    (await request(`guias/${guia}/archivos?tipo=${type}`, mime, await readFile(file), cookie)).datos.archivo
   const cuerpo = {
     recibido_por: { nombre: 'María José Ajú', relacion: 'destinatario' },
     fotos: [await upload(FOTO, 'foto', 'image/jpeg')],

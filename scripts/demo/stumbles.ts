@@ -21,16 +21,16 @@ const MAX_INTENTOS = 2
  */
 export async function correctTelefono({ api, create }: Mishaps): Promise<{ guia: string; tipos: string[] }> {
   const { guia } = await create('TEL-1', false)
-  const tipos = async () => (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)
-  await readUntil(tipos, (seenTypes) => seenTypes.includes('ubicacion.solicitada'))
+  const types = async () => (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)
+  await readUntil(types, (seenTypes) => seenTypes.includes('ubicacion.solicitada'))
   await api.guias.corregir(guia, { telefono: '+502 3148 1676' })
-  return { guia, tipos: await readUntil(tipos, (seenTypes) => seenTypes.lastIndexOf('ubicacion.solicitada') === 3) }
+  return { guia, tipos: await readUntil(types, (seenTypes) => seenTypes.lastIndexOf('ubicacion.solicitada') === 3) }
 }
 
 /** Changes the merchant's settings: recipients may decide, and parcels return automatically after two attempts. */
 export async function setIntentoPolicy({ api, url, operacionesLlave }: Mishaps): Promise<void> {
   const { comercio, politica_de_intentos } = await api.cuenta.obtener()
-  const respuesta = await fetch(`${url}/operaciones/v1/comercios/${comercio}`, {
+  const response = await fetch(`${url}/operaciones/v1/comercios/${comercio}`, {
     method: 'PATCH',
     headers: { Authorization: `Bearer ${operacionesLlave}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({
@@ -42,7 +42,7 @@ export async function setIntentoPolicy({ api, url, operacionesLlave }: Mishaps):
       },
     }),
   })
-  if (!respuesta.ok) throw new Error(`intentos: ${await respuesta.text()}`)
+  if (!response.ok) throw new Error(`intentos: ${await response.text()}`)
 }
 
 /**
@@ -54,11 +54,11 @@ export async function chooseOtherDay(mishaps: Mishaps): Promise<{ decidedGuia: G
   const { guia } = await create('DIA-1', true)
   for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
   const buzon = async () => (await fetch(`${url}/buzon`)).text()
-  const enlaceDe = (pagina: string) => /href="(d\/[^"]+)"/.exec(pagina)?.[1]
-  const enlace = enlaceDe(await readUntil(buzon, (pagina) => enlaceDe(pagina) !== undefined))
+  const enlaceDe = (page: string) => /href="(d\/[^"]+)"/.exec(page)?.[1]
+  const link = enlaceDe(await readUntil(buzon, (page) => enlaceDe(page) !== undefined))
   const { decision } = await api.guias.obtener(guia)
   const body = new URLSearchParams({ eleccion: 'otro_dia', fecha: decision?.fecha_desde ?? '' })
-  await fetch(`${url}/${enlace}`, { method: 'POST', redirect: 'manual', body })
+  await fetch(`${url}/${link}`, { method: 'POST', redirect: 'manual', body })
   const decidedGuia = await api.guias.obtener(guia)
   await operar(guia, 'en_ruta')
   await api.simulador.avanzar(guia, { estado: 'entregado' })

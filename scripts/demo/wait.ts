@@ -2,10 +2,10 @@
  * Reads until the value satisfies the condition, for 10 s at most.
  * @returns the last value
  */
-export async function readUntil<T>(leer: () => Promise<T>, listo: (valor: T) => boolean): Promise<T> {
+export async function readUntil<T>(read: () => Promise<T>, listo: (value: T) => boolean): Promise<T> {
   const deadline = Date.now() + 10_000
-  for (let valor = await leer(); ; valor = await leer()) {
-    if (listo(valor) || Date.now() > deadline) return valor
+  for (let value = await read(); ; value = await read()) {
+    if (listo(value) || Date.now() > deadline) return value
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

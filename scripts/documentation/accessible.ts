@@ -26,9 +26,9 @@ const CHANGES: Readonly<Record<string, readonly [RegExp, string]>> = {
  * Makes the changes in Redoc's program.
  * @throws if one of the places to change no longer exists in the program
  */
-export function makeAccessible(codigo: string): string {
-  return Object.entries(CHANGES).reduce((texto, [nombre, [pattern, por]]) => {
-    if (!pattern.test(texto)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentation/accessible.ts`)
-    return texto.replace(pattern, por)
-  }, codigo)
+export function makeAccessible(code: string): string {
+  return Object.entries(CHANGES).reduce((text, [name, [pattern, por]]) => {
+    if (!pattern.test(text)) throw new Error(`Redoc no longer has ${name}: see scripts/documentation/accessible.ts`)
+    return text.replace(pattern, por)
+  }, code)
 }

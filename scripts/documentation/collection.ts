@@ -56,25 +56,25 @@ const VARIABLES: readonly (readonly [exampleValue: string, variable: string])[] 
   ['0000-12-31T02:00:00.000Z', '{{desde}}'],
   ['0000-12-31T12:00:00.000Z', '{{hasta}}'],
 ]
-const conVariables = (texto: string) =>
-  VARIABLES.reduce((replaced, [written, variable]) => replaced.replaceAll(written, variable), texto)
+const conVariables = (text: string) =>
+  VARIABLES.reduce((replaced, [written, variable]) => replaced.replaceAll(written, variable), text)
 
-function direccion(contract: JsonObject, operacion: ContractOperacion): JsonObject {
-  const path = operacion.path.slice(1).replace(/\{(\w+)\}/g, '{{$1}}')
-  const parameters = parametersOf(contract, operacion).filter((entry) => entry.in === 'query')
+function direccion(contract: JsonObject, operation: ContractOperacion): JsonObject {
+  const path = operation.path.slice(1).replace(/\{(\w+)\}/g, '{{$1}}')
+  const parameters = parametersOf(contract, operation).filter((entry) => entry.in === 'query')
   const shownParameters = sampleQuery(parameters)
   const query = parameters.flatMap((parameter) =>
-    [parameter.example ?? ''].flat().map((valor) => ({
+    [parameter.example ?? ''].flat().map((value) => ({
       key: parameter.name ?? '',
-      value: String(valor),
+      value: String(value),
       description: parameter.description ?? '',
       ...(shownParameters.includes(parameter) ? {} : { disabled: true }),
     })),
   )
-  const texto = new URLSearchParams()
-  for (const entry of query) if (!('disabled' in entry)) texto.append(String(entry.key), entry.value)
+  const text = new URLSearchParams()
+  for (const entry of query) if (!('disabled' in entry)) text.append(String(entry.key), entry.value)
   return {
-    raw: `{{GUIAS_URL}}/${path}${texto.size > 0 ? `?${texto}` : ''}`,
+    raw: `{{GUIAS_URL}}/${path}${text.size > 0 ? `?${text}` : ''}`,
     host: ['{{GUIAS_URL}}'],
     path: path.split('/'),
     ...(query.length > 0 ? { query } : {}),
@@ -88,14 +88,14 @@ interface CollectionRequest {
   need: Need | undefined
 }
 
-function solicitudes(contract: JsonObject, operacion: ContractOperacion): CollectionRequest[] {
-  const { id, method, definition } = operacion
+function requests(contract: JsonObject, operation: ContractOperacion): CollectionRequest[] {
+  const { id, method, definition } = operation
   const request = {
     method: method.toUpperCase(),
     description: definition.description ?? '',
-    url: direccion(contract, operacion),
+    url: direccion(contract, operation),
   }
-  const deClave = claveDe(contract, operacion) ? [{ key: 'Idempotency-Key', value: '{{clave}}' }] : []
+  const deClave = claveDe(contract, operation) ? [{ key: 'Idempotency-Key', value: '{{clave}}' }] : []
   const examples = examplesOf(contract, definition.requestBody)
   const name = String(definition.summary)
   if (examples.length === 0) return [{ name, request: { ...request, header: deClave }, need: NEEDS[id] }]
@@ -116,18 +116,18 @@ function solicitudes(contract: JsonObject, operacion: ContractOperacion): Collec
 
 /** Returns the collection of a contract, in the format v2.1.0 of Postman. */
 export function collectionOf(contract: JsonObject): JsonObject {
-  const operaciones = operacionesOf(contract)
+  const operations = operacionesOf(contract)
   const info = contract.info as JsonObject
-  const pathParameters = operaciones
-    .flatMap((operacion) => parametersOf(contract, operacion))
+  const pathParameters = operations
+    .flatMap((operation) => parametersOf(contract, operation))
     .filter((parameter) => parameter.in === 'path')
   const examples = new Map(pathParameters.map(({ name, example }) => [name, example]))
   const folders = ((contract.tags ?? []) as JsonObject[]).map(({ name = '', description = '' }) => ({
     name,
     description,
-    item: operaciones
+    item: operations
       .filter(({ definition }) => (definition.tags as string[])[0] === name)
-      .flatMap((operacion) => solicitudes(contract, operacion)),
+      .flatMap((operation) => requests(contract, operation)),
   }))
   const needs = folders.flatMap(({ item }) => item.flatMap(({ name, need }) => (need ? [[name, need] as const] : [])))
   return {
@@ -162,7 +162,7 @@ arriba abajo y cuantas veces quiera: antes de cada solicitud, un guion mira si \
 ella los necesita, y si no, los prepara. Con una de producción no prepara nada. \`RECEPTOR\` es la dirección a la que van los webhooks; ponga
 la de su servidor.`
 
-const toScript = (listen: string, texto: string): JsonObject => ({
+const toScript = (listen: string, text: string): JsonObject => ({
   listen,
-  script: { type: 'text/javascript', exec: texto.trim().split('\n') },
+  script: { type: 'text/javascript', exec: text.trim().split('\n') },
 })

@@ -19,8 +19,8 @@ const PARAMETER_PLACES: Readonly<Record<string, ConsoleParameter['en']>> = {
 }
 
 function toConsoleParameters(contract: JsonObject, ownParameters: readonly JsonObject[]): ConsoleParameter[] {
-  return ownParameters.flatMap(({ name, in: donde, required, example, description, schema }) => {
-    const en = PARAMETER_PLACES[String(donde)]
+  return ownParameters.flatMap(({ name, in: where, required, example, description, schema }) => {
+    const en = PARAMETER_PLACES[String(where)]
     if (!en || (en === 'cabecera' && name !== 'Idempotency-Key')) return []
     return {
       nombre: String(name),
@@ -37,8 +37,8 @@ export const consoleOperacionesOf = (contract: JsonObject): ConsoleOperacion[] =
   ((contract.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
     operacionesOf(contract)
       .filter(({ definition }) => (definition.tags as Json[])[0] === name)
-      .map((operacion) => {
-        const { id, method, path, definition } = operacion
+      .map((operation) => {
+        const { id, method, path, definition } = operation
         return {
           id,
           group: String(name),
@@ -47,7 +47,7 @@ export const consoleOperacionesOf = (contract: JsonObject): ConsoleOperacion[] =
           resumen: String(definition.summary),
           lugar: `/${toSlug(String(name))}/${id.toLowerCase()}`,
           needsLlave: requiresLlave(contract, definition),
-          parameters: toConsoleParameters(contract, parametersOf(contract, operacion)),
+          parameters: toConsoleParameters(contract, parametersOf(contract, operation)),
           examples: examplesOf(contract, definition.requestBody).map(
             ([, { summary, value }]): BodyExample => ({
               nombre: String(summary),

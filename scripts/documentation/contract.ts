@@ -1,6 +1,6 @@
 /** Functions with which the generators, and the tests of their output, read a bundled contract. */
-export type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
-export type JsonObject = { [clave: string]: Json }
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
 
 /** Operation of a contract. */
 export interface ContractOperacion {
@@ -18,8 +18,8 @@ export const operacionesOf = (contract: JsonObject): ContractOperacion[] =>
   Object.entries(contract.paths as Record<string, JsonObject>).flatMap(([path, definitionsByMethod]) =>
     Object.entries(definitionsByMethod)
       .filter(([method]) => METHODS.has(method))
-      .map(([method, valor]) => {
-        const definition = valor as JsonObject
+      .map(([method, value]) => {
+        const definition = value as JsonObject
         return { id: definition.operationId as string, method, path, definition }
       }),
   )
@@ -38,24 +38,19 @@ export const schemasOf = (contract: JsonObject) =>
  * Returns an object, or the target of its `$ref`. Members beside a `$ref`, such as a description, override those of the
  * target.
  */
-export function resolveRef(contract: JsonObject, valor: Json | undefined): JsonObject {
-  const { $ref, ...ownMembers } = (valor ?? {}) as JsonObject
-  if (typeof $ref !== 'string') return (valor ?? {}) as JsonObject
+export function resolveRef(contract: JsonObject, value: Json | undefined): JsonObject {
+  const { $ref, ...ownMembers } = (value ?? {}) as JsonObject
+  if (typeof $ref !== 'string') return (value ?? {}) as JsonObject
   const parts = $ref.slice(2).split('/')
-  const destino = parts.reduce<Json>(
-    (node, parte) => (node as JsonObject)[parte.replaceAll('~1', '/')] ?? null,
-    contract,
-  )
+  const destino = parts.reduce<Json>((node, part) => (node as JsonObject)[part.replaceAll('~1', '/')] ?? null, contract)
   return { ...resolveRef(contract, destino), ...ownMembers }
 }
 
 /** Returns the named examples of a body; none if the body is not JSON. */
-export function examplesOf(contract: JsonObject, cuerpo: Json | undefined): [nombre: string, example: JsonObject][] {
-  const json = ((resolveRef(contract, cuerpo).content ?? {}) as JsonObject)['application/json'] as
-    | JsonObject
-    | undefined
-  return Object.entries((json?.examples ?? {}) as JsonObject).map(([nombre, entry]) => [
-    nombre,
+export function examplesOf(contract: JsonObject, body: Json | undefined): [nombre: string, example: JsonObject][] {
+  const json = ((resolveRef(contract, body).content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined
+  return Object.entries((json?.examples ?? {}) as JsonObject).map(([name, entry]) => [
+    name,
     resolveRef(contract, entry),
   ])
 }

@@ -8,7 +8,7 @@ import { instance } from '@viz-js/viz'
 const FONT_SIZE = 17
 const MERMAID_BLOCK = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/g
 
-function leer(block: string) {
+function read(block: string) {
   const arrows = [...block.matchAll(/^ *(\S+) --> (\S+)$/gm)].map(([, de = '', a = '']) => ({ de, a }))
   const detours = new Set(/^ *class (\S+) desvio$/m.exec(block)?.[1]?.split(','))
   const finalEstados = new Set(arrows.filter(({ a }) => a === '[*]').map(({ de }) => de))
@@ -16,7 +16,7 @@ function leer(block: string) {
 }
 
 function enDot(block: string): string {
-  const { arrows, detours, finalEstados } = leer(block)
+  const { arrows, detours, finalEstados } = read(block)
   const estados = new Set(arrows.flatMap(({ de, a }) => [de, a]).filter((estado) => estado !== '[*]'))
   return `digraph {
     bgcolor=transparent; nodesep=0.12; ranksep=0.3
@@ -29,7 +29,7 @@ function enDot(block: string): string {
 }
 
 const describeArrows = (block: string) => {
-  const { arrows } = leer(block)
+  const { arrows } = read(block)
   const arrowsByOrigin = Map.groupBy(
     arrows.filter(({ de }) => de !== '[*]'),
     ({ de }) => de,
@@ -43,9 +43,9 @@ const describeArrows = (block: string) => {
  * Replaces each Mermaid diagram of a text with an image. The SVG is in a data URL, because Redoc would change the case
  * of `viewBox` in an SVG element.
  */
-export async function withDiagrams(texto: string): Promise<string> {
+export async function withDiagrams(text: string): Promise<string> {
   const viz = await instance()
-  return texto.replace(MERMAID_BLOCK, (_, block: string) => {
+  return text.replace(MERMAID_BLOCK, (_, block: string) => {
     const svg = viz.renderString(enDot(block), { format: 'svg' })
     const drawing = svg
       .slice(svg.indexOf('<svg'))

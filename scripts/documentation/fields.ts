@@ -27,9 +27,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** Returns a schema merged with the schemas of its `allOf`. */
-function mergeSchema(contract: JsonObject, valor: Json | undefined): JsonObject {
-  const { allOf = [], ...ownSchema } = resolveRef(contract, valor)
-  const parts = [...(allOf as Json[]).map((parte) => mergeSchema(contract, parte)), ownSchema]
+function mergeSchema(contract: JsonObject, value: Json | undefined): JsonObject {
+  const { allOf = [], ...ownSchema } = resolveRef(contract, value)
+  const parts = [...(allOf as Json[]).map((part) => mergeSchema(contract, part)), ownSchema]
   return {
     ...Object.assign({}, ...parts),
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
@@ -43,8 +43,8 @@ const variantsOf = (schema: JsonObject) => (schema.oneOf ?? schema.anyOf) as Jso
 const IMPLIED_BOUNDS: ReadonlySet<Json | undefined> = new Set([undefined, 2_147_483_647, Number.MAX_SAFE_INTEGER])
 
 /** Returns the bounds in Spanish, such as ` de 1 a 100` or ` de hasta 40`; an empty text if there are none. */
-function entre(desde: Json | undefined, hasta: Json | undefined): string {
-  const [min, max] = [desde, hasta].map((value) => (IMPLIED_BOUNDS.has(value) ? undefined : String(value)))
+function entre(from: Json | undefined, until: Json | undefined): string {
+  const [min, max] = [from, until].map((value) => (IMPLIED_BOUNDS.has(value) ? undefined : String(value)))
   if (min === max) return min === undefined ? '' : ` de ${min}`
   if (max === undefined) return ` desde ${min}`
   return min === undefined ? ` de hasta ${max}` : ` de ${min} a ${max}`
@@ -55,11 +55,11 @@ const FORMAT_NAMES: Readonly<Record<string, string>> = { 'date-time': 'fecha y h
 
 /** Describes the restrictions of a schema besides its type: format, length, range and number of elements. */
 function describeLimits(schema: JsonObject): string {
-  const forma = FORMAT_NAMES[String(schema.format)]
-  const lengthText = schema.enum || forma ? '' : entre(schema.minLength || undefined, schema.maxLength)
+  const shape = FORMAT_NAMES[String(schema.format)]
+  const lengthText = schema.enum || shape ? '' : entre(schema.minLength || undefined, schema.maxLength)
   const memberText = entre(schema.minProperties, schema.maxProperties)
   return [
-    forma && ` (${forma})`,
+    shape && ` (${shape})`,
     lengthText && `${lengthText} ${lengthText === ' de 1' ? 'carácter' : 'caracteres'}`,
     entre(schema.minimum, schema.maximum),
     memberText && `${memberText} miembros`,
@@ -72,8 +72,8 @@ function describeLimits(schema: JsonObject): string {
  * Returns the type of a schema in Spanish, with its lengths and ranges, such as `lista de 1 a 100: texto` or
  * `texto de 1 a 40 caracteres o nulo`.
  */
-export function schemaTypeOf(contract: JsonObject, valor: Json | undefined): string {
-  const schema = mergeSchema(contract, valor)
+export function schemaTypeOf(contract: JsonObject, value: Json | undefined): string {
+  const schema = mergeSchema(contract, value)
   const ownVariants = variantsOf(schema)
   const variantTypes = [...new Set(ownVariants?.map((variant) => schemaTypeOf(contract, variant)).filter(Boolean))]
   if (variantTypes.length > 0) return variantTypes.join(' o ')
@@ -81,7 +81,7 @@ export function schemaTypeOf(contract: JsonObject, valor: Json | undefined): str
     const itemCount = entre(schema.minItems || undefined, schema.maxItems)
     return `lista${itemCount}${itemCount ? ':' : ' de'} ${schemaTypeOf(contract, schema.items)}`
   }
-  const tipos = [
+  const types = [
     schema.type ??
       (Object.keys(schema.properties as JsonObject).length > 0
         ? 'object'
@@ -90,9 +90,9 @@ export function schemaTypeOf(contract: JsonObject, valor: Json | undefined): str
           : typeof schema.const),
   ]
   const limits = describeLimits(schema)
-  return tipos
+  return types
     .flat()
-    .map((tipo) => `${TYPE_NAMES[String(tipo)] ?? String(tipo)}${tipo === 'null' ? '' : limits}`)
+    .map((type) => `${TYPE_NAMES[String(type)] ?? String(type)}${type === 'null' ? '' : limits}`)
     .join(' o ')
 }
 
@@ -107,23 +107,23 @@ export function describeValues(contract: JsonObject, valor: Json | undefined): s
 }
 
 /** Lists the members of a schema and of its nested schemas. The first of several members with the same path is kept. */
-export function camposDe(contract: JsonObject, valor: Json | undefined, prefix = '', level = 0): DocumentedField[] {
-  const schema = mergeSchema(contract, valor)
+export function camposDe(contract: JsonObject, value: Json | undefined, prefix = '', level = 0): DocumentedField[] {
+  const schema = mergeSchema(contract, value)
   const nestedFields = [
     ...(schema.items ? camposDe(contract, schema.items, `${prefix}[]`, level) : []),
     ...(variantsOf(schema) ?? []).flatMap((variant) => camposDe(contract, variant, prefix, level)),
   ]
   const ownFields = Object.entries((schema.properties ?? {}) as JsonObject).flatMap(
-    ([clave, member]): DocumentedField[] => {
-      const nombre = [prefix, clave].filter(Boolean).join('.')
+    ([key, member]): DocumentedField[] => {
+      const nombre = [prefix, key].filter(Boolean).join('.')
       const memberSchema = mergeSchema(contract, member)
-      const campo = {
+      const field = {
         nombre,
         tipo: schemaTypeOf(contract, member),
-        obligatorio: ((schema.required ?? []) as Json[]).includes(clave),
+        obligatorio: ((schema.required ?? []) as Json[]).includes(key),
         descripcion: `${String(memberSchema.description ?? '').trim()}${describeValues(contract, memberSchema)}`.trim(),
       }
-      return [campo, ...(level < MAX_DEPTH ? camposDe(contract, member, nombre, level + 1) : [])]
+      return [field, ...(level < MAX_DEPTH ? camposDe(contract, member, nombre, level + 1) : [])]
     },
   )
   const seen = new Set<string>()

@@ -13,15 +13,15 @@ interface StateMachine {
 }
 type Texts = Record<string, string>
 
-const codigo = (texto: string) => `\`${texto}\``
-const codigos = (texts: readonly string[]) => texts.map(codigo).join(', ')
+const code = (text: string) => `\`${text}\``
+const codes = (texts: readonly string[]) => texts.map(code).join(', ')
 /** Returns a Markdown table. */
 export const renderTable = (header: readonly string[], rows: readonly (readonly string[])[]) =>
   [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 /** Formats a duration in seconds, minutes or hours: 64800 gives «18 h». */
-export function formatDuration(segundos: number): string {
-  const [unidad, size] = segundos < 60 ? ['s', 1] : segundos < 3600 ? ['min', 60] : ['h', 3600]
-  return `${(segundos / (size as number)).toLocaleString('es', { maximumFractionDigits: 1 })} ${unidad}`
+export function formatDuration(seconds: number): string {
+  const [unidad, size] = seconds < 60 ? ['s', 1] : seconds < 3600 ? ['min', 60] : ['h', 3600]
+  return `${(seconds / (size as number)).toLocaleString('es', { maximumFractionDigits: 1 })} ${unidad}`
 }
 
 const machineOf = (contract: JsonObject, schemaName: string) =>
@@ -33,10 +33,10 @@ function renderEstadoTable(contract: JsonObject): string {
   const meanings = Estado['x-significados'] as Texts
   return renderTable(
     ['estado', 'significa', 'puede pasar a'],
-    Object.entries(transiciones).map(([estado, siguientes]) => [
-      codigo(estado),
+    Object.entries(transiciones).map(([estado, next]) => [
+      code(estado),
       meanings[estado] ?? '',
-      codigos(siguientes) || 'nada: es final',
+      codes(next) || 'nada: es final',
     ]),
   )
 }
@@ -62,8 +62,8 @@ function renderReasonTable(contract: JsonObject): string {
     ['estado', 'motivo', 'significa', '`requiere_accion`'],
     Object.entries(motivos).flatMap(([estado, estadoReasons]) =>
       Object.entries(estadoReasons).map(([motivo, { significa, requiere_accion }]) => [
-        codigo(estado),
-        codigo(motivo),
+        code(estado),
+        code(motivo),
         String(significa),
         requiere_accion ? 'sí' : 'no',
       ]),
@@ -77,9 +77,9 @@ function renderEventoTable(contract: JsonObject): string {
   const estadoDescriptions = Estado['x-descripciones'] as Texts
   return renderTable(
     ['tipo', 'qué pasó'],
-    (TipoDeEvento.enum as string[]).map((tipo) => [
-      codigo(tipo),
-      eventoDescriptions[tipo] ?? estadoDescriptions[tipo.replace(/^guia\./, '')] ?? '',
+    (TipoDeEvento.enum as string[]).map((type) => [
+      code(type),
+      eventoDescriptions[type] ?? estadoDescriptions[type.replace(/^guia\./, '')] ?? '',
     ]),
   )
 }
@@ -112,8 +112,8 @@ function renderErrorTables(contract: JsonObject): string {
         `## ${status}`,
         renderTable(
           ['`codigo`', 'por qué', 'qué hacer'],
-          statusProblemas.map(([nombre, { causa, remedio }]) => [
-            `<a id="error-${nombre}"></a>${codigo(nombre)}`,
+          statusProblemas.map(([name, { causa, remedio }]) => [
+            `<a id="error-${name}"></a>${code(name)}`,
             String(causa),
             String(remedio),
           ]),
@@ -139,7 +139,7 @@ function renderAlcanceTable(contract: JsonObject): string {
   return renderTable(
     ['alcance', 'permite'],
     [...Map.groupBy(alcanceSummaries, ({ alcance }) => alcance)].map(([alcance, alcanceUses]) => [
-      codigo(alcance),
+      code(alcance),
       alcanceUses.map(({ summary }) => summary[0]?.toLowerCase() + summary.slice(1)).join(' · '),
     ]),
   )
@@ -152,7 +152,7 @@ function renderVectors(contract: JsonObject): string {
 
 const FRAGMENTS: Record<string, (contract: JsonObject) => string> = {
   estados: renderEstadoTable,
-  'estados.rectificables': (contract) => codigos(machineOf(contract, 'Estado').rectificables ?? []),
+  'estados.rectificables': (contract) => codes(machineOf(contract, 'Estado').rectificables ?? []),
   'estados.diagrama': (contract) => renderDiagram(contract, 'Estado'),
   'ubicacion.diagrama': (contract) => renderDiagram(contract, 'EstadoDeUbicacion'),
   motivos: renderReasonTable,
@@ -176,18 +176,18 @@ const usedFragments = new Set<string>()
  * @throws if a fragment is unknown
  */
 export function withFragments(contract: JsonObject): JsonObject {
-  const fillIn = (texto: string) =>
-    texto.replace(/\{\{([\w.]+)\}\}/g, (_, nombre: string) => {
-      const renderFragment = FRAGMENTS[nombre]
-      if (!renderFragment) throw new Error(`unknown fragment {{${nombre}}}: see scripts/documentation/fragments.ts`)
-      usedFragments.add(nombre)
+  const fillIn = (text: string) =>
+    text.replace(/\{\{([\w.]+)\}\}/g, (_, name: string) => {
+      const renderFragment = FRAGMENTS[name]
+      if (!renderFragment) throw new Error(`unknown fragment {{${name}}}: see scripts/documentation/fragments.ts`)
+      usedFragments.add(name)
       return renderFragment(contract)
     })
-  const walk = (valor: Json, clave = ''): Json => {
-    if (typeof valor === 'string') return clave === 'description' || clave === 'x-guia' ? fillIn(valor) : valor
-    if (Array.isArray(valor)) return valor.map((item) => walk(item))
-    if (valor === null || typeof valor !== 'object') return valor
-    return Object.fromEntries(Object.entries(valor).map(([k, v]) => [k, walk(v, k)]))
+  const walk = (value: Json, key = ''): Json => {
+    if (typeof value === 'string') return key === 'description' || key === 'x-guia' ? fillIn(value) : value
+    if (Array.isArray(value)) return value.map((item) => walk(item))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, walk(v, k)]))
   }
   return walk(contract) as JsonObject
 }
@@ -197,6 +197,6 @@ export function withFragments(contract: JsonObject): JsonObject {
  * @throws if a fragment is unused
  */
 export function requireUsedFragments() {
-  const unusedFragments = Object.keys(FRAGMENTS).filter((nombre) => !usedFragments.has(nombre))
+  const unusedFragments = Object.keys(FRAGMENTS).filter((name) => !usedFragments.has(name))
   if (unusedFragments.length > 0) throw new Error(`unused fragments: ${unusedFragments.join(', ')}`)
 }

@@ -14,15 +14,15 @@ const EXAMPLES_FOLDER = new URL('../../sdk/ejemplos/', import.meta.url)
  * Replaces `{{ejemplos/receptor.py}}` with the contents of that file. The guide thus shows the examples that the SDK
  * contains and the tests run.
  */
-const withExamples = (texto: string) =>
-  texto.replace(/\{\{ejemplos\/([\w.]+)\}\}/g, (_, archivo: string) =>
-    readFileSync(new URL(archivo, EXAMPLES_FOLDER), 'utf8').trimEnd(),
+const withExamples = (text: string) =>
+  text.replace(/\{\{ejemplos\/([\w.]+)\}\}/g, (_, file: string) =>
+    readFileSync(new URL(file, EXAMPLES_FOLDER), 'utf8').trimEnd(),
   )
 
 /** Reads the source files of the chapters, with the examples inserted. */
 export const readChapters = () =>
   readdirSync(CHAPTERS_FOLDER)
-    .filter((archivo) => archivo.endsWith('.md'))
+    .filter((file) => file.endsWith('.md'))
     .sort()
     .map((archivo) => ({
       archivo,
@@ -57,8 +57,8 @@ export interface GuideChapter extends Section {
 }
 
 /** Returns a title in the form that Redoc uses in addresses. */
-export const toSlug = (titulo: string) =>
-  titulo
+export const toSlug = (title: string) =>
+  title
     .normalize('NFD')
     .replace(/[^\w\s.-]/g, '')
     .trim()
@@ -69,13 +69,13 @@ export const toSlug = (titulo: string) =>
  * Splits a text at the headings of one level. The first part, with an empty title, is the text before the first
  * heading. A `#` within a code block is no heading.
  */
-function splitAtHeadings(texto: string, mark: string): { titulo: string; texto: string }[] {
+function splitAtHeadings(text: string, mark: string): { titulo: string; texto: string }[] {
   const parts = [{ titulo: '', texto: '' }]
   let inCode = false
-  for (const linea of texto.split('\n')) {
-    if (linea.startsWith('```')) inCode = !inCode
-    if (!inCode && linea.startsWith(`${mark} `)) parts.push({ titulo: linea.slice(mark.length + 1), texto: '' })
-    else parts.at(-1)!.texto += `${linea}\n`
+  for (const line of text.split('\n')) {
+    if (line.startsWith('```')) inCode = !inCode
+    if (!inCode && line.startsWith(`${mark} `)) parts.push({ titulo: line.slice(mark.length + 1), texto: '' })
+    else parts.at(-1)!.texto += `${line}\n`
   }
   return parts.map(({ titulo, texto }) => ({ titulo, texto: texto.trim() }))
 }
@@ -93,15 +93,15 @@ export function readContractGuide(contract: JsonObject): { introduction: string;
       nombre,
       lugar,
       texto: ownPart!.texto,
-      parts: parts.map((parte) => ({ ...parte, lugar: `${lugar}/${toSlug(parte.titulo)}` })),
+      parts: parts.map((part) => ({ ...part, lugar: `${lugar}/${toSlug(part.titulo)}` })),
     }
   })
   return { introduction: String(info.description).trim(), guideChapters }
 }
 
 /** Returns a text without Markdown marks, table lines and code blocks. */
-export const stripMarks = (texto: string) =>
-  texto
+export const stripMarks = (text: string) =>
+  text
     .replace(/^```[\s\S]*?^```$/gm, ' ')
     .replace(/<\/?(?:a|img)\b[^>]*>/g, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

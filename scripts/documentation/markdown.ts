@@ -26,47 +26,47 @@ const enDocs = (path: string) => `${DIRECCION}/docs/${path}.md`
  * operation.
  * @throws if it does not exist
  */
-function enlaceDe(contract: JsonObject, lugar: string): string {
-  const [group = '', nombre, parte] = lugar.split('/')
+function enlaceDe(contract: JsonObject, place: string): string {
+  const [group = '', nombre, part] = place.split('/')
   if (group === 'section') {
     const chapter = readContractGuide(contract).guideChapters.find((candidate) => candidate.nombre === nombre)
-    const section = chapter?.parts.find((entry) => entry.lugar === lugar)
-    if (chapter && (parte === undefined || section)) return enDocs(`guia/${nombre}`) + (parte ? `#${parte}` : '')
+    const section = chapter?.parts.find((entry) => entry.lugar === place)
+    if (chapter && (part === undefined || section)) return enDocs(`guia/${nombre}`) + (part ? `#${part}` : '')
   } else if (nombre === undefined) {
     if (groupsOf(contract).some(({ name }) => toSlug(String(name)) === group)) return enDocs(`grupos/${group}`)
   } else {
-    const operacion = operacionesOf(contract).find(({ id }) => id.toLowerCase() === nombre)
-    if (operacion) return enDocs(`operaciones/${operacion.id}`)
+    const operation = operacionesOf(contract).find(({ id }) => id.toLowerCase() === nombre)
+    if (operation) return enDocs(`operaciones/${operation.id}`)
   }
-  throw new Error(`the documentation links to #/${lugar}, which does not exist`)
+  throw new Error(`the documentation links to #/${place}, which does not exist`)
 }
 
 const groupsOf = (contract: JsonObject) => (contract.tags ?? []) as JsonObject[]
 
 /** Makes links absolute and changes links to the reading view into links to Markdown. */
-const rewriteLinks = (contract: JsonObject, texto: string) =>
-  texto
-    .replace(/\]\(#\/([^)]*)\)/g, (_, lugar: string) => `](${enlaceDe(contract, lugar)})`)
-    .replace(/\]\(#error-(\w+)\)/g, (_, codigo: string) => `](${enDocs('guia/errores')}#error-${codigo})`)
+const rewriteLinks = (contract: JsonObject, text: string) =>
+  text
+    .replace(/\]\(#\/([^)]*)\)/g, (_, place: string) => `](${enlaceDe(contract, place)})`)
+    .replace(/\]\(#error-(\w+)\)/g, (_, code: string) => `](${enDocs('guia/errores')}#error-${code})`)
     .replace(/\]\(\//g, `](${DIRECCION}/`)
 
 const joinParts = (...parts: (string | undefined)[]) => parts.filter(Boolean).join('\n\n')
-const codeBlock = (language: string, codigo: string) => `\`\`\`${language}\n${codigo}\n\`\`\``
-const enJson = (valor: Json | undefined) => codeBlock('json', JSON.stringify(valor, null, 2))
-const toCell = (texto: string) =>
-  texto
+const codeBlock = (language: string, code: string) => `\`\`\`${language}\n${code}\n\`\`\``
+const enJson = (value: Json | undefined) => codeBlock('json', JSON.stringify(value, null, 2))
+const toCell = (text: string) =>
+  text
     .trim()
     .replace(/\s*\n\s*/g, ' ')
     .replaceAll('|', '\\|')
 /** Returns the first sentence of a text, cut at 180 characters. */
-function firstSentence(texto: string): string {
-  const plainText = stripMarks(texto)
+function firstSentence(text: string): string {
+  const plainText = stripMarks(text)
   const sentence = /^.*?\.(?=\s|$)/.exec(plainText)?.[0] ?? plainText
   return sentence.length <= 180 ? sentence : `${sentence.slice(0, 180).replace(/\s+\S*$/, '')}…`
 }
 
 const renderChapter = ({ titulo, texto, parts }: GuideChapter) =>
-  joinParts(`# ${titulo}`, texto, ...parts.map((parte) => `## ${parte.titulo}\n\n${parte.texto}`))
+  joinParts(`# ${titulo}`, texto, ...parts.map((part) => `## ${part.titulo}\n\n${part.texto}`))
 
 function renderFieldTable(contract: JsonObject, schema: Json | undefined): string {
   const rows = camposDe(contract, schema).map(({ nombre, tipo, obligatorio, descripcion }) => [
@@ -77,9 +77,9 @@ function renderFieldTable(contract: JsonObject, schema: Json | undefined): strin
   return rows.length > 0 ? renderTable(['campo', 'tipo', 'qué es'], rows) : ''
 }
 
-function renderParameters(contract: JsonObject, operacion: ContractOperacion): string | undefined {
+function renderParameters(contract: JsonObject, operation: ContractOperacion): string | undefined {
   const PLACES: Readonly<Record<string, string>> = { path: 'ruta', query: 'consulta', header: 'cabecera' }
-  const rows = parametersOf(contract, operacion).map((parameter) => [
+  const rows = parametersOf(contract, operation).map((parameter) => [
     `\`${parameter.name}\``,
     PLACES[String(parameter.in)] ?? '',
     [schemaTypeOf(contract, parameter.schema), ...(parameter.required ? ['obligatorio'] : [])].join(', '),
@@ -91,7 +91,7 @@ function renderParameters(contract: JsonObject, operacion: ContractOperacion): s
   return rows.length > 0 ? `## Parámetros\n\n${renderTable(['nombre', 'dónde', 'tipo', 'qué es'], rows)}` : undefined
 }
 
-function cuerpo(contract: JsonObject, { definition }: ContractOperacion): string | undefined {
+function body(contract: JsonObject, { definition }: ContractOperacion): string | undefined {
   const json = ((resolveRef(contract, definition.requestBody).content ?? {}) as JsonObject)[
     'application/json'
   ] as JsonObject
@@ -104,17 +104,17 @@ function cuerpo(contract: JsonObject, { definition }: ContractOperacion): string
 
 function renderResponses(contract: JsonObject, { definition }: ContractOperacion): string {
   const todas = Object.entries(definition.responses as JsonObject).map(([status, entry]) => {
-    const respuesta = resolveRef(contract, entry)
+    const response = resolveRef(contract, entry)
     const [firstExample] = examplesOf(contract, entry)
-    const schema = (((respuesta.content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined)?.schema
-    const titulo = `### ${status}\n\n${String(respuesta.description).trim()}`
+    const schema = (((response.content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined)?.schema
+    const title = `### ${status}\n\n${String(response.description).trim()}`
     if (Number(status) >= 400) {
-      const codigos = examplesOf(contract, entry).map(([, { value }]) => (value as JsonObject).codigo)
-      const errorLinks = [...new Set(codigos)].map((codigo) => `[\`${codigo}\`](#error-${codigo})`)
-      return `${titulo}\n\n\`codigo\`: ${errorLinks.join(', ')}.`
+      const codes = examplesOf(contract, entry).map(([, { value }]) => (value as JsonObject).codigo)
+      const errorLinks = [...new Set(codes)].map((code) => `[\`${code}\`](#error-${code})`)
+      return `${title}\n\n\`codigo\`: ${errorLinks.join(', ')}.`
     }
     return [
-      titulo,
+      title,
       ...(schema ? [renderFieldTable(contract, schema)] : []),
       ...(firstExample ? [enJson(firstExample[1].value)] : []),
     ].join('\n\n')
@@ -126,8 +126,8 @@ function renderResponses(contract: JsonObject, { definition }: ContractOperacion
   ].join('\n\n')
 }
 
-function renderOperacion(contract: JsonObject, operacion: ContractOperacion): string {
-  const { method, path, definition } = operacion
+function renderOperacion(contract: JsonObject, operation: ContractOperacion): string {
+  const { method, path, definition } = operation
   const samples = (definition['x-codeSamples'] as Record<string, string>[]).map(
     ({ label, lang, source }) => `### ${label}\n\n${codeBlock(lang!.toLowerCase(), source!)}`,
   )
@@ -135,15 +135,15 @@ function renderOperacion(contract: JsonObject, operacion: ContractOperacion): st
     `# ${definition.summary}`,
     `\`${method.toUpperCase()} ${DIRECCION}${path}\``,
     String(definition.description),
-    renderParameters(contract, operacion),
-    cuerpo(contract, operacion),
-    renderResponses(contract, operacion),
+    renderParameters(contract, operation),
+    body(contract, operation),
+    renderResponses(contract, operation),
     '## Muestras',
     ...samples,
   )
 }
 
-const enlace = (titulo: string, path: string, description: string) => `- [${titulo}](${path}): ${description}`
+const link = (title: string, path: string, description: string) => `- [${title}](${path}): ${description}`
 
 /** Returns the description of a group of operations and the list of its operations. */
 const renderGroup = (contract: JsonObject, { name, description }: JsonObject) =>
@@ -152,7 +152,7 @@ const renderGroup = (contract: JsonObject, { name, description }: JsonObject) =>
     operacionesOf(contract)
       .filter(({ definition }) => (definition.tags as Json[]).includes(name!))
       .map(({ id, method, path, definition }) =>
-        enlace(
+        link(
           String(definition.summary),
           enDocs(`operaciones/${id}`),
           `\`${method.toUpperCase()} ${path}\`. ${firstSentence(String(definition.description))}`,
@@ -162,7 +162,7 @@ const renderGroup = (contract: JsonObject, { name, description }: JsonObject) =>
   )
 
 /** Returns `/llms.txt` as llmstxt.org defines it: a title, a summary, the introduction, and lists of links. */
-function indice(contract: JsonObject, guideChapters: readonly GuideChapter[], introduction: string): string {
+function index(contract: JsonObject, guideChapters: readonly GuideChapter[], introduction: string): string {
   const { title, summary } = contract.info as JsonObject
   return joinParts(
     `# ${title}`,
@@ -172,16 +172,16 @@ function indice(contract: JsonObject, guideChapters: readonly GuideChapter[], in
     '## Guía',
     guideChapters
       .map(({ titulo, nombre, texto, parts }) =>
-        enlace(titulo, enDocs(`guia/${nombre}`), firstSentence(texto || (parts[0]?.texto ?? ''))),
+        link(titulo, enDocs(`guia/${nombre}`), firstSentence(texto || (parts[0]?.texto ?? ''))),
       )
       .join('\n'),
     ...groupsOf(contract).flatMap((group) => [`## ${group.name}`, renderGroup(contract, group)]),
     '## Contrato',
     [
-      enlace('Todo en un archivo', `${DIRECCION}/llms-full.txt`, 'la guía y las operaciones, una tras otra.'),
-      enlace('OpenAPI 3.1 en JSON', `${DIRECCION}/openapi.json`, 'el contrato entero, para generar un cliente.'),
-      enlace('OpenAPI 3.1 en YAML', `${DIRECCION}/openapi.yaml`, 'el mismo.'),
-      enlace('Colección', `${DIRECCION}/coleccion.json`, 'las operaciones con sus ejemplos, para Postman o Bruno.'),
+      link('Todo en un archivo', `${DIRECCION}/llms-full.txt`, 'la guía y las operaciones, una tras otra.'),
+      link('OpenAPI 3.1 en JSON', `${DIRECCION}/openapi.json`, 'el contrato entero, para generar un cliente.'),
+      link('OpenAPI 3.1 en YAML', `${DIRECCION}/openapi.yaml`, 'el mismo.'),
+      link('Colección', `${DIRECCION}/coleccion.json`, 'las operaciones con sus ejemplos, para Postman o Bruno.'),
     ].join('\n'),
   )
 }
@@ -191,12 +191,12 @@ export function enMarkdown(contract: JsonObject): MarkdownFiles {
   const { introduction, guideChapters } = readContractGuide(contract)
   const guideFiles = guideChapters.map((chapter) => [`docs/guia/${chapter.nombre}.md`, renderChapter(chapter)] as const)
   const operacionFiles = operacionesOf(contract).map(
-    (operacion) => [`docs/operaciones/${operacion.id}.md`, renderOperacion(contract, operacion)] as const,
+    (operation) => [`docs/operaciones/${operation.id}.md`, renderOperacion(contract, operation)] as const,
   )
-  const linkList = indice(contract, guideChapters, introduction)
+  const linkList = index(contract, guideChapters, introduction)
   const files = [
     ['llms.txt', linkList],
-    ['llms-full.txt', [linkList, ...[...guideFiles, ...operacionFiles].map(([, texto]) => texto)].join('\n\n---\n\n')],
+    ['llms-full.txt', [linkList, ...[...guideFiles, ...operacionFiles].map(([, text]) => text)].join('\n\n---\n\n')],
     ...guideFiles,
     ...groupsOf(contract).map((group) => [
       `docs/grupos/${toSlug(String(group.name))}.md`,
@@ -204,5 +204,5 @@ export function enMarkdown(contract: JsonObject): MarkdownFiles {
     ]),
     ...operacionFiles,
   ] as [string, string][]
-  return new Map(files.map(([path, texto]) => [path, `${rewriteLinks(contract, texto).trim()}\n`]))
+  return new Map(files.map(([path, text]) => [path, `${rewriteLinks(contract, text).trim()}\n`]))
 }

@@ -44,8 +44,8 @@ const COLOR_NAMES = /`(--code-block-tokens-[a-z-]+-color)`/g
  * `style`.
  */
 const colorStyles = (program: string) => {
-  const names = new Set([...program.matchAll(COLOR_NAMES)].map(([, nombre]) => nombre))
-  return `<style>${[...names].map((nombre) => `[data-color="${nombre}"]{color:var(${nombre})}`).join('')}</style>\n`
+  const names = new Set([...program.matchAll(COLOR_NAMES)].map(([, name]) => name))
+  return `<style>${[...names].map((name) => `[data-color="${name}"]{color:var(${name})}`).join('')}</style>\n`
 }
 
 /**
@@ -61,30 +61,30 @@ const REDOC_INDEX = /(\w+\.current=(\w+);let \w+=)\w+\(\2\)(;return\(\)=>\{\w+=!
 export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
   await mkdir(folder, { recursive: true })
   const inputUrl = new URL('entrada.json', folder)
-  const pagina = new URL('base.html', folder)
+  const page = new URL('base.html', folder)
   const info = contract.info as JsonObject
   const guia = await withDiagrams(String(info['x-guia']))
   await writeFile(inputUrl, JSON.stringify(toReadingContract({ ...contract, info: { ...info, 'x-guia': guia } })))
-  const [desde, target] = [inputUrl, pagina].map((url) => fileURLToPath(url)) as [string, string]
+  const [from, target] = [inputUrl, page].map((url) => fileURLToPath(url)) as [string, string]
   const templateOption = ['--template', 'server/pages/docs/plantilla.hbs']
   // The HTML rendered here and the program in the browser must have the same Spanish texts.
-  await run('redocly', ['build-docs', desde, '--output', target, '--inlineBundle', ...templateOption], {
+  await run('redocly', ['build-docs', from, '--output', target, '--inlineBundle', ...templateOption], {
     NODE_OPTIONS: `--import ${new URL('translateRedoc.mjs', import.meta.url).href}`,
   })
-  const html = translateRedoc(makeAccessible((await readFile(pagina, 'utf8')).replace(FOREIGN_IMAGES, 'data:,')))
-  const [script, program, definition, opciones] = FINAL.exec(html) ?? []
+  const html = translateRedoc(makeAccessible((await readFile(page, 'utf8')).replace(FOREIGN_IMAGES, 'data:,')))
+  const [script, program, definition, options] = FINAL.exec(html) ?? []
   const isExpected = program && REDOC_INDEX.test(program) && INLINE_COLOR.test(program)
-  if (!script || !isExpected || !definition || !opciones) {
+  if (!script || !isExpected || !definition || !options) {
     throw new Error("Redoc's page has changed: update scripts/documentation/page.ts")
   }
   const styles = sizeStyles(contract) + colorStyles(program)
   const base = html.replace(script, () => '').replace('</head>', () => `${styles}</head>`)
-  await writeFile(pagina, base)
+  await writeFile(page, base)
   await writeFile(
     new URL('redoc.js', folder),
     program.replace(REDOC_INDEX, '$1()=>{}$3').replace(INLINE_COLOR, ' data-color="$1"'),
   )
-  await writeFile(new URL('contrato.json', folder), `{"definicion":${definition},"opciones":${opciones}}`)
+  await writeFile(new URL('contrato.json', folder), `{"definicion":${definition},"opciones":${options}}`)
   await compressFiles(folder, ['redoc.js', 'contrato.json'])
   await rm(inputUrl)
 }

@@ -33,7 +33,7 @@ function guideOf(contract: JsonObject): string {
       `# ${titulo}`,
       enMarkdown(`guia/${nombre}`),
       texto,
-      ...parts.flatMap((parte) => [`## ${parte.titulo}`, parte.texto]),
+      ...parts.flatMap((part) => [`## ${part.titulo}`, part.texto]),
     ]),
   ].join('\n\n')
 }

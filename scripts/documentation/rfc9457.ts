@@ -14,11 +14,11 @@ export function conRfc9457(contract: JsonObject): JsonObject {
     if (valor === null || typeof valor !== 'object') return valor
     const content = valor.content as JsonObject | undefined
     if (!content?.['application/problem+json']) {
-      return Object.fromEntries(Object.entries(valor).map(([clave, inner]) => [clave, walk(inner)]))
+      return Object.fromEntries(Object.entries(valor).map(([key, inner]) => [key, walk(inner)]))
     }
     const examples = Object.fromEntries(
-      examplesOf(contract, valor).map(([nombre, { value, ...rest }]) => [
-        nombre,
+      examplesOf(contract, valor).map(([name, { value, ...rest }]) => [
+        name,
         { ...rest, value: asRfc9457(value as unknown as Problema) as unknown as Json },
       ]),
     )

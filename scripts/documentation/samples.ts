@@ -31,17 +31,17 @@ export function sampleQuery(parameters: readonly JsonObject[]): JsonObject[] {
   return [...requiredParameters, ...queryParameters.filter((item) => !requiredParameters.includes(item)).slice(0, 1)]
 }
 
-const quoteForShell = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
+const quoteForShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
  * Returns the first media type of a successful response that is not JSON. Its sample saves the file, because a terminal
  * cannot show it.
  */
 function fileTypeOf(contract: JsonObject, { definition }: ContractOperacion): string | undefined {
-  for (const [status, respuesta] of Object.entries(definition.responses as JsonObject)) {
-    const tipos = Object.keys((resolveRef(contract, respuesta).content ?? {}) as JsonObject)
-    const tipo = tipos.find((item) => item !== 'application/json')
-    if (status.startsWith('2') && tipo) return tipo
+  for (const [status, response] of Object.entries(definition.responses as JsonObject)) {
+    const types = Object.keys((resolveRef(contract, response).content ?? {}) as JsonObject)
+    const type = types.find((item) => item !== 'application/json')
+    if (status.startsWith('2') && type) return type
   }
   return undefined
 }
@@ -50,52 +50,52 @@ function fileTypeOf(contract: JsonObject, { definition }: ContractOperacion): st
  * Returns the example of a key, if a sample of the operation shows one; undefined if the operation takes none, or if its
  * references are enough.
  */
-export const claveDe = (contract: JsonObject, operacion: ContractOperacion): string | undefined => {
-  const parameter = parametersOf(contract, operacion).find(({ name }) => name === 'Idempotency-Key')
-  return parameter && operacion.definition['x-repetible'] === 'clave' ? String(parameter.example) : undefined
+export const claveDe = (contract: JsonObject, operation: ContractOperacion): string | undefined => {
+  const parameter = parametersOf(contract, operation).find(({ name }) => name === 'Idempotency-Key')
+  return parameter && operation.definition['x-repetible'] === 'clave' ? String(parameter.example) : undefined
 }
 
 /**
  * Returns the parts of a sample request, from the operation's own examples, for the generators of each language.
  * @throws if the operation has a body without an example
  */
-function callOf(contract: JsonObject, operacion: ContractOperacion) {
-  const { id, method, path: template, definition } = operacion
-  const parameters = parametersOf(contract, operacion)
-  const path = template.replace(/\{(\w+)\}/g, (_, nombre) =>
-    String(parameters.find((item) => item.in === 'path' && item.name === nombre)?.example),
+function callOf(contract: JsonObject, operation: ContractOperacion) {
+  const { id, method, path: template, definition } = operation
+  const parameters = parametersOf(contract, operation)
+  const path = template.replace(/\{(\w+)\}/g, (_, name) =>
+    String(parameters.find((item) => item.in === 'path' && item.name === name)?.example),
   )
   const query = sampleQuery(parameters).flatMap(({ name, example }) =>
-    [example].flat().map((valor): [string, string] => [String(name), String(valor)]),
+    [example].flat().map((value): [string, string] => [String(name), String(value)]),
   )
   const [bodyExample] = examplesOf(contract, definition.requestBody)
   if (definition.requestBody && !bodyExample) throw new Error(`${id}: its request body has no example`)
-  const tipo = fileTypeOf(contract, operacion)
-  const clave = claveDe(contract, operacion)
+  const type = fileTypeOf(contract, operation)
+  const key = claveDe(contract, operation)
   return {
     method: method.toUpperCase(),
     cabeceras: [
-      ...(tipo ? [['Accept', tipo] as const] : []),
-      ...(clave ? [['Idempotency-Key', clave] as const] : []),
+      ...(type ? [['Accept', type] as const] : []),
+      ...(key ? [['Idempotency-Key', key] as const] : []),
       ...(bodyExample ? [['Content-Type', 'application/json'] as const] : []),
     ],
     needsLlave: requiresLlave(contract, definition),
     path,
     query,
     cuerpo: bodyExample?.[1].value,
-    archivo: tipo && `${template.split('/').at(-1)}.${tipo.split('/')[1]}`,
+    archivo: type && `${template.split('/').at(-1)}.${type.split('/')[1]}`,
   }
 }
 
 /** Returns the curl sample of an operation. */
-export function writeCurlSample(contract: JsonObject, operacion: ContractOperacion): string {
-  const { method, needsLlave, cabeceras, path, query, cuerpo, archivo } = callOf(contract, operacion)
+export function writeCurlSample(contract: JsonObject, operation: ContractOperacion): string {
+  const { method, needsLlave, cabeceras, path, query, cuerpo, archivo } = callOf(contract, operation)
   const methodOption = method === 'GET' ? (query.length > 0 ? '-G ' : '') : `-X ${method} `
   return [
     `curl --fail-with-body ${methodOption}"$GUIAS_URL${path}"`,
     ...(needsLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
     ...query.map((par) => `--data-urlencode ${quoteForShell(par.join('='))}`),
-    ...cabeceras.map(([nombre, valor]) => `-H "${nombre}: ${valor}"`),
+    ...cabeceras.map(([name, value]) => `-H "${name}: ${value}"`),
     ...(cuerpo === undefined ? [] : [`-d ${quoteForShell(JSON.stringify(cuerpo, null, 2))}`]),
     ...(archivo ? [`-o ${archivo}`] : []),
   ].join(' \\\n  ')
@@ -104,8 +104,8 @@ export function writeCurlSample(contract: JsonObject, operacion: ContractOperaci
 const pathWithQuery = ({ path, query }: ReturnType<typeof callOf>) =>
   query.length > 0 ? `${path}?${new URLSearchParams(query)}` : path
 
-function writePythonSample(contract: JsonObject, operacion: ContractOperacion): string {
-  const call = callOf(contract, operacion)
+function writePythonSample(contract: JsonObject, operation: ContractOperacion): string {
+  const call = callOf(contract, operation)
   const { method, needsLlave, cabeceras, cuerpo, archivo } = call
   return `import json
 import os
@@ -116,7 +116,7 @@ import urllib.request
 solicitud = urllib.request.Request(
     os.environ['GUIAS_URL'] + '${pathWithQuery(call)}',
     method='${method}',
-    headers={${needsLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}': '${valor}',`).join('')}
+    headers={${needsLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cabeceras.map(([name, value]) => `\n        '${name}': '${value}',`).join('')}
     },${cuerpo === undefined ? '' : `\n    data=json.dumps(${renderLiteral(cuerpo, PYTHON, 1)}).encode(),`}
 )
 try:
@@ -127,13 +127,13 @@ except urllib.error.HTTPError as error:
 ${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)` : "print(json.loads(leido or 'null'))"}`
 }
 
-function writePhpSample(contract: JsonObject, operacion: ContractOperacion): string {
-  const call = callOf(contract, operacion)
+function writePhpSample(contract: JsonObject, operation: ContractOperacion): string {
+  const call = callOf(contract, operation)
   const { method, needsLlave, cabeceras, cuerpo, archivo } = call
   return `<?php
 $leido = file_get_contents(getenv('GUIAS_URL') . '${pathWithQuery(call)}', false, stream_context_create(['http' => [
     'method' => '${method}',
-    'header' => [${needsLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}: ${valor}',`).join('')}
+    'header' => [${needsLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cabeceras.map(([name, value]) => `\n        '${name}: ${value}',`).join('')}
     ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${renderLiteral(cuerpo, PHP, 1)}),`}
     'timeout' => 30,
     'ignore_errors' => true,
@@ -151,7 +151,7 @@ interface Language {
   words: Record<string, string>
 }
 const entre = (opening: string, parts: string[], closing: string, indent: string) =>
-  [opening, ...parts.map((parte) => `${indent}    ${parte},`), indent + closing].join('\n')
+  [opening, ...parts.map((part) => `${indent}    ${part},`), indent + closing].join('\n')
 const PYTHON: Language = {
   object: (parts, indent) => entre('{', parts, '}', indent),
   arrow: ': ',
@@ -167,13 +167,13 @@ const PHP: Language = {
 /**
  * Writes a JSON value as a literal of Python or PHP, whose single-quoted strings escape `'` and `\` with a backslash.
  */
-function renderLiteral(valor: Json, language: Language, level: number): string {
-  if (typeof valor === 'string') return `'${valor.replace(/[\\']/g, '\\$&')}'`
-  if (valor === null || typeof valor !== 'object') return language.words[String(valor)] ?? String(valor)
+function renderLiteral(value: Json, language: Language, level: number): string {
+  if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`
+  if (value === null || typeof value !== 'object') return language.words[String(value)] ?? String(value)
   const indent = '    '.repeat(level)
   const nested = (item: Json) => renderLiteral(item, language, level + 1)
-  if (Array.isArray(valor)) return entre('[', valor.map(nested), ']', indent)
-  const parts = Object.entries(valor).map(([clave, item]) => `'${clave}'${language.arrow}${nested(item)}`)
+  if (Array.isArray(value)) return entre('[', value.map(nested), ']', indent)
+  const parts = Object.entries(value).map(([key, item]) => `'${key}'${language.arrow}${nested(item)}`)
   return language.object(parts, indent)
 }
 
@@ -182,17 +182,17 @@ function renderLiteral(valor: Json, language: Language, level: number): string {
  * @throws if an operation has no sample file
  */
 export function withSamples(contract: JsonObject): JsonObject {
-  for (const operacion of operacionesOf(contract)) {
-    const archivo = new URL(`${operacion.id}.ts`, SAMPLES_FOLDER)
-    if (!existsSync(archivo)) {
-      throw new Error(`${operacion.id} has no sample: write openapi/comercios/muestras/${operacion.id}.ts`)
+  for (const operation of operacionesOf(contract)) {
+    const file = new URL(`${operation.id}.ts`, SAMPLES_FOLDER)
+    if (!existsSync(file)) {
+      throw new Error(`${operation.id} has no sample: write openapi/comercios/muestras/${operation.id}.ts`)
     }
-    operacion.definition['x-codeSamples'] = [
-      { lang: 'bash', label: 'curl', source: writeCurlSample(contract, operacion) },
+    operation.definition['x-codeSamples'] = [
+      { lang: 'bash', label: 'curl', source: writeCurlSample(contract, operation) },
       // Redoc hides samples in a language whose name it does not know.
-      { lang: 'Python', label: 'Python', source: writePythonSample(contract, operacion) },
-      { lang: 'PHP', label: 'PHP', source: writePhpSample(contract, operacion) },
-      { lang: 'TypeScript', label: 'Node.js', source: readFileSync(archivo, 'utf8').trimEnd() },
+      { lang: 'Python', label: 'Python', source: writePythonSample(contract, operation) },
+      { lang: 'PHP', label: 'PHP', source: writePhpSample(contract, operation) },
+      { lang: 'TypeScript', label: 'Node.js', source: readFileSync(file, 'utf8').trimEnd() },
     ]
   }
   return contract

@@ -39,40 +39,40 @@ const guideParts = (contract: JsonObject): SearchPart[] =>
   readContractGuide(contract).guideChapters.flatMap(({ titulo, nombre, lugar, texto, parts }) => [
     { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: SYNONYMS[nombre] ?? '', texto: stripMarks(texto) },
     ...parts.map(
-      (parte): SearchPart => ({
+      (part): SearchPart => ({
         clase: 'Apartado',
-        titulo: parte.titulo,
-        lugar: `/${parte.lugar}`,
+        titulo: part.titulo,
+        lugar: `/${part.lugar}`,
         de: titulo,
-        claves: nombre === 'lo-que-no-hay' ? (ABSENT_FEATURE_WORDS[parte.lugar.split('/').at(-1)!] ?? '') : '',
+        claves: nombre === 'lo-que-no-hay' ? (ABSENT_FEATURE_WORDS[part.lugar.split('/').at(-1)!] ?? '') : '',
         // The tables of errors are left out, because each error has an index entry of its own (`errorParts`).
-        texto: nombre === 'errores' ? '' : stripMarks(parte.texto),
+        texto: nombre === 'errores' ? '' : stripMarks(part.texto),
       }),
     ),
   ])
 
 const operacionParts = (contract: JsonObject): SearchPart[] =>
-  operacionesOf(contract).map((operacion) => {
-    const { id, method, path, definition } = operacion
+  operacionesOf(contract).map((operation) => {
+    const { id, method, path, definition } = operation
     return {
       clase: 'Operación',
       titulo: String(definition.summary),
       lugar: `/${toSlug(String((definition.tags as string[])[0]))}/${id.toLowerCase()}`,
       de: `${method.toUpperCase()} ${path}`,
-      claves: [id, ...parametersOf(contract, operacion).map(({ name }) => name)].join(' '),
+      claves: [id, ...parametersOf(contract, operation).map(({ name }) => name)].join(' '),
       texto: stripMarks(String(definition.description)),
     }
   })
 
 const schemaParts = (contract: JsonObject): SearchPart[] =>
-  Object.entries(schemasOf(contract)).map(([nombre, schema]) => ({
+  Object.entries(schemasOf(contract)).map(([name, schema]) => ({
     clase: 'Objeto',
-    titulo: String(schema.title ?? nombre),
-    lugar: `/${SCHEMAS_GROUP.toLowerCase()}/${nombre.toLowerCase()}`,
-    ...(schema.title ? { de: nombre } : {}),
+    titulo: String(schema.title ?? name),
+    lugar: `/${SCHEMAS_GROUP.toLowerCase()}/${name.toLowerCase()}`,
+    ...(schema.title ? { de: name } : {}),
     claves: camposDe(contract, schema)
-      .map((campo) => campo.nombre)
-      .filter((campo) => !/[.[]/.test(campo))
+      .map((field) => field.nombre)
+      .filter((field) => !/[.[]/.test(field))
       .join(' '),
     texto: stripMarks(String(schema.description ?? '')),
   }))
@@ -80,10 +80,10 @@ const schemaParts = (contract: JsonObject): SearchPart[] =>
 const errorParts = (contract: JsonObject): SearchPart[] =>
   Object.entries(schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>)
     .filter(([, { ajeno }]) => ajeno !== true)
-    .map(([codigo, { status, titulo, causa, remedio }]) => ({
+    .map(([code, { status, titulo, causa, remedio }]) => ({
       clase: 'Error',
-      titulo: codigo,
-      lugar: `error-${codigo}`,
+      titulo: code,
+      lugar: `error-${code}`,
       de: `${status} · ${titulo}`,
       claves: '',
       texto: stripMarks(`${causa} ${remedio}`),

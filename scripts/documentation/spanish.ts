@@ -183,28 +183,25 @@ const PIECES = { TRANSLATE_FUNCTION, TYPE_WORDS, LIMIT_WORDS, FORMA, MODE_SWITCH
  * Translates Redoc's program into Spanish.
  * @throws if one of the places to change no longer exists in the program
  */
-export function translateRedoc(codigo: string): string {
-  for (const [nombre, piece] of Object.entries(PIECES)) {
-    if (!piece.test(codigo)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentation/spanish.ts`)
+export function translateRedoc(code: string): string {
+  for (const [name, piece] of Object.entries(PIECES)) {
+    if (!piece.test(code)) throw new Error(`Redoc no longer has ${name}: see scripts/documentation/spanish.ts`)
   }
   const lookupCode = `translate:(e,t)=>{let i=(typeof t=="string"?t:t?.defaultValue)||e||"";return(${JSON.stringify(TRANSLATIONS)})[i]??i}`
-  const translatedCode = codigo.replace(WRITTEN_TEXTS, (matched, donde: string, quote: string, english: string) => {
+  const translatedCode = code.replace(WRITTEN_TEXTS, (matched, where: string, quote: string, english: string) => {
     const spanish = TRANSLATIONS[english]
-    return spanish ? `${donde}:${quote}${spanish}${quote}` : matched
+    return spanish ? `${where}:${quote}${spanish}${quote}` : matched
   })
   return Object.entries(LITERALS)
     .reduce(
-      (texto, [english, spanish]) =>
-        texto.replaceAll(new RegExp(`(["\`])${RegExp.escape(english)}\\1`, 'g'), `$1${spanish}$1`),
+      (text, [english, spanish]) =>
+        text.replaceAll(new RegExp(`(["\`])${RegExp.escape(english)}\\1`, 'g'), `$1${spanish}$1`),
       translatedCode,
     )
     .replaceAll('`link to ${', '`Enlace a ${')
     .replace(MODE_SWITCH_LABEL, '$1"Cambiar entre claro y oscuro",')
-    .replace(LIMIT_WORDS, (_, antes: string, list: string) => `${antes}${list}.map(${typeTranslatorCode})}`)
-    .replace(
-      FORMA,
-      (matched, _format: string, nombre: string) => `${matched}${nombre}=${typeTranslatorCode}(${nombre}),`,
-    )
+    .replace(LIMIT_WORDS, (_, before: string, list: string) => `${before}${list}.map(${typeTranslatorCode})}`)
+    .replace(FORMA, (matched, _format: string, name: string) => `${matched}${name}=${typeTranslatorCode}(${name}),`)
     .replace(
       TYPE_WORDS,
       (matched, _format: string, list: string) =>

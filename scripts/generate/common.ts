@@ -19,21 +19,21 @@ const EXCEPTIONS = 'x-sin-respuestas'
  */
 const PATHS_FILE = /[/\\]openapi[/\\]\w+[/\\]paths[/\\]/
 
-const componentRef = (archivo: string, nombre: string): JsonObject => ({
-  $ref: `../../componentes/${archivo}.yaml#/${nombre}`,
+const componentRef = (file: string, name: string): JsonObject => ({
+  $ref: `../../componentes/${file}.yaml#/${name}`,
 })
 const cabeceras = (names: Readonly<Record<string, string>>) =>
-  Object.entries(names).map(([header, nombre]) => [header, componentRef('respuestas/cabeceras', nombre)] as const)
+  Object.entries(names).map(([header, name]) => [header, componentRef('respuestas/cabeceras', name)] as const)
 
 /** Returns the conditions that hold for an operation of a path file. */
-function conditionsOf(operacion: JsonObject, documentSecurity: Json[]): ReadonlySet<Condition> {
+function conditionsOf(operation: JsonObject, documentSecurity: Json[]): ReadonlySet<Condition> {
   const conditions: Condition[] = ['siempre']
-  const cuerpo = operacion.requestBody as JsonObject | undefined
-  if (cuerpo) conditions.push('cuerpo')
-  conditions.push('application/json' in ((cuerpo?.content ?? {}) as JsonObject) ? 'cuerpoJson' : 'sinCuerpoJson')
-  const parameters = (operacion.parameters ?? []) as JsonObject[]
+  const body = operation.requestBody as JsonObject | undefined
+  if (body) conditions.push('cuerpo')
+  conditions.push('application/json' in ((body?.content ?? {}) as JsonObject) ? 'cuerpoJson' : 'sinCuerpoJson')
+  const parameters = (operation.parameters ?? []) as JsonObject[]
   if (parameters.some(({ $ref }) => String($ref).endsWith('#/SiNoCoincide'))) conditions.push('condicional')
-  const [schemes = {}] = (operacion.security ?? documentSecurity) as JsonObject[]
+  const [schemes = {}] = (operation.security ?? documentSecurity) as JsonObject[]
   for (const [scheme, alcances] of Object.entries(schemes)) {
     if (scheme.startsWith('llaveDe')) {
       conditions.push('llave')
@@ -49,21 +49,21 @@ function conditionsOf(operacion: JsonObject, documentSecurity: Json[]): Readonly
  * Adds the common headers to an answer, and the schemas to an error answer that has only examples. Leaves an answer
  * that is a `$ref` as it is.
  */
-function completeResponse(respuesta: JsonObject, estado: string, isConditional: boolean): JsonObject {
-  if ('$ref' in respuesta) return respuesta
-  const ownHeaders = (respuesta.headers ?? {}) as JsonObject
+function completeResponse(response: JsonObject, estado: string, isConditional: boolean): JsonObject {
+  if ('$ref' in response) return response
+  const ownHeaders = (response.headers ?? {}) as JsonObject
   const commonHeaders = [
     ...cabeceras(COMMON_HEADERS),
     ...(isConditional && estado === '200' ? cabeceras(CONDITIONAL_HEADERS) : []),
   ].filter(([header]) => !(header in ownHeaders))
   const headers = 'X-Request-Id' in ownHeaders ? ownHeaders : { ...Object.fromEntries(commonHeaders), ...ownHeaders }
   // Members of the contract keep one order, in which the headers stand before the content.
-  const { content, headers: _, ...rest } = respuesta
+  const { content, headers: _, ...rest } = response
   const json = ((content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined
   if (Number(estado) < 400 || !json || 'schema' in json) return { ...rest, headers, ...(content && { content }) }
-  const contentWithSchema = Object.entries(ERROR_BODIES).map(([tipo, schemaName]) => [
-    tipo,
-    { schema: componentRef('schemas/problemas', schemaName), ...(tipo === 'application/json' ? json : {}) },
+  const contentWithSchema = Object.entries(ERROR_BODIES).map(([type, schemaName]) => [
+    type,
+    { schema: componentRef('schemas/problemas', schemaName), ...(type === 'application/json' ? json : {}) },
   ])
   return { ...rest, headers, content: Object.fromEntries(contentWithSchema) as JsonObject }
 }
@@ -72,9 +72,9 @@ function completeResponse(respuesta: JsonObject, estado: string, isConditional: 
  * Adds the common answers and headers to an operation of a path file.
  * @throws if an exception names a status that no rule gives, or one that the operation writes
  */
-export function withCommonResponses(operacion: JsonObject, documentSecurity: Json[] = []): JsonObject {
-  const { [EXCEPTIONS]: exceptions = [], responses, ...rest } = operacion
-  const conditions = conditionsOf(operacion, documentSecurity)
+export function withCommonResponses(operation: JsonObject, documentSecurity: Json[] = []): JsonObject {
+  const { [EXCEPTIONS]: exceptions = [], responses, ...rest } = operation
+  const conditions = conditionsOf(operation, documentSecurity)
   const commonResponses = Object.assign(
     {},
     ...COMMON_RESPONSES.filter(([condition]) => conditions.has(condition)).map(
@@ -84,16 +84,16 @@ export function withCommonResponses(operacion: JsonObject, documentSecurity: Jso
   const ownResponses = (responses ?? {}) as Record<string, JsonObject>
   for (const estado of exceptions as string[]) {
     if (!(estado in commonResponses) || estado in ownResponses)
-      throw new Error(`${operacion.operationId}: ${EXCEPTIONS} names ${estado}, which it would not have`)
+      throw new Error(`${operation.operationId}: ${EXCEPTIONS} names ${estado}, which it would not have`)
     delete commonResponses[estado]
   }
   const todas: Record<string, JsonObject> = {}
   for (const [estado, path] of Object.entries(commonResponses)) {
-    const [archivo = '', nombre = ''] = path.split('/')
-    todas[estado] = componentRef(`respuestas/${archivo}`, nombre)
+    const [file = '', name = ''] = path.split('/')
+    todas[estado] = componentRef(`respuestas/${file}`, name)
   }
-  for (const [estado, respuesta] of Object.entries(ownResponses))
-    todas[estado] = completeResponse(respuesta, estado, conditions.has('condicional'))
+  for (const [estado, response] of Object.entries(ownResponses))
+    todas[estado] = completeResponse(response, estado, conditions.has('condicional'))
   return { ...rest, responses: todas }
 }
 
@@ -110,11 +110,11 @@ function add() {
       },
     },
     Operation: {
-      enter(operacion: JsonObject, { location }: VisitContext) {
+      enter(operation: JsonObject, { location }: VisitContext) {
         if (!PATHS_FILE.test(location.source.absoluteRef)) return
-        const completed = withCommonResponses(operacion, security)
-        delete operacion[EXCEPTIONS]
-        Object.assign(operacion, completed)
+        const completed = withCommonResponses(operation, security)
+        delete operation[EXCEPTIONS]
+        Object.assign(operation, completed)
       },
     },
   }

@@ -12,12 +12,12 @@ const GRANDE = 500_000
  * start.
  * @throws if a file is empty
  */
-export async function compressFiles(folder: URL, archivos: readonly string[]) {
-  for (const archivo of archivos) {
-    const content = await readFile(new URL(archivo, folder))
-    if (content.length === 0) throw new Error(`${archivo} was generated empty`)
+export async function compressFiles(folder: URL, files: readonly string[]) {
+  for (const file of files) {
+    const content = await readFile(new URL(file, folder))
+    if (content.length === 0) throw new Error(`${file} was generated empty`)
     const params = { [constants.BROTLI_PARAM_QUALITY]: content.length > GRANDE ? 9 : 11 }
-    await writeFile(new URL(`${archivo}.br`, folder), brotliCompressSync(content, { params }))
-    await writeFile(new URL(`${archivo}.gz`, folder), gzipSync(content, { level: 9 }))
+    await writeFile(new URL(`${file}.br`, folder), brotliCompressSync(content, { params }))
+    await writeFile(new URL(`${file}.gz`, folder), gzipSync(content, { level: 9 }))
   }
 }

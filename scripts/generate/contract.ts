@@ -19,14 +19,14 @@ import { renderVocabulary } from './vocabulary.ts'
 export async function generateContract() {
   await runInRoot('redocly', ['bundle'])
   const completeDocuments: JsonObject[] = []
-  for (const documento of DOCUMENT_NAMES) {
-    const bundle = await readBundle(documento)
+  for (const document of DOCUMENT_NAMES) {
+    const bundle = await readBundle(document)
     const completeDocument = withFragments(
-      conRfc9457(documento === 'comercios' ? withSamples(withGuide(bundle)) : bundle),
+      conRfc9457(document === 'comercios' ? withSamples(withGuide(bundle)) : bundle),
     )
     completeDocuments.push(completeDocument)
-    const ownDocument = documento === 'comercios' ? withoutForeignProblemas(completeDocument) : completeDocument
-    await writeGenerated(`${documento}.json`, JSON.stringify(toPublished(ownDocument), null, 2))
+    const ownDocument = document === 'comercios' ? withoutForeignProblemas(completeDocument) : completeDocument
+    await writeGenerated(`${document}.json`, JSON.stringify(toPublished(ownDocument), null, 2))
   }
   requireUsedFragments()
   await writeGenerated('coleccion.json', JSON.stringify(collectionOf(await readBundle('comercios')), null, 2))
@@ -41,15 +41,15 @@ export async function generateContract() {
 /** Writes the merchants' contract as the service serves it (`/openapi.json`, `/openapi.yaml`). */
 async function writeServed(published: JsonObject) {
   await writeGenerated('openapi.json', JSON.stringify(toServed(published), null, 2))
-  const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`openapi.${tipo}`, GENERATED_FOLDER).pathname)
+  const [json = '', yaml = ''] = ['json', 'yaml'].map((type) => new URL(`openapi.${type}`, GENERATED_FOLDER).pathname)
   await runInRoot('redocly', ['bundle', json, '--output', yaml])
   await requireFile('server/generated/contract/openapi.yaml')
 }
 
 async function generateTypes(contract: JsonObject) {
-  const opciones = { logs: { level: 'silent' as const }, parser: { transforms: { readWrite: false } } }
+  const options = { logs: { level: 'silent' as const }, parser: { transforms: { readWrite: false } } }
   await createClient({
-    ...opciones,
+    ...options,
     input: contract as never,
     output: { path: new URL('types', GENERATED_FOLDER).pathname, module: { extension: '.ts' } },
     plugins: ['@hey-api/typescript'],

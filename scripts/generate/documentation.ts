@@ -19,10 +19,10 @@ export async function generateDocumentation() {
   await compressFiles(folder, ['indice.json', 'operaciones.json'])
   const { version = '' } = contract.info as JsonObject
   await writeGenerated('herramientas.json', JSON.stringify({ version, herramientas: toolsOf(contract) }))
-  for (const [path, texto] of enMarkdown(contract)) {
-    const archivo = new URL(`textos/${path}`, folder)
-    await mkdir(new URL('./', archivo), { recursive: true })
-    await writeFile(archivo, texto)
+  for (const [path, text] of enMarkdown(contract)) {
+    const file = new URL(`textos/${path}`, folder)
+    await mkdir(new URL('./', file), { recursive: true })
+    await writeFile(file, text)
   }
   await copyFile(new URL('../../sdk/ejemplos/pedidos.csv', import.meta.url), new URL('textos/docs/pedidos.csv', folder))
 }

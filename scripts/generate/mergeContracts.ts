@@ -26,12 +26,12 @@ export function mergeContracts(bundles: readonly JsonObject[]): JsonObject {
   for (const bundle of bundles) {
     Object.assign(union.paths, withoutExamples(bundle.paths ?? {}))
     for (const [kind, destino] of Object.entries(components)) {
-      for (const [nombre, valor] of Object.entries(((bundle.components as JsonObject)[kind] ?? {}) as JsonObject)) {
-        const cleaned = withoutExamples(valor)
-        if (nombre in destino && !isDeepStrictEqual(destino[nombre], cleaned)) {
-          throw new Error(`components.${kind}.${nombre} differs between documents`)
+      for (const [name, value] of Object.entries(((bundle.components as JsonObject)[kind] ?? {}) as JsonObject)) {
+        const cleaned = withoutExamples(value)
+        if (name in destino && !isDeepStrictEqual(destino[name], cleaned)) {
+          throw new Error(`components.${kind}.${name} differs between documents`)
         }
-        destino[nombre] = cleaned
+        destino[name] = cleaned
       }
     }
   }
@@ -39,14 +39,12 @@ export function mergeContracts(bundles: readonly JsonObject[]): JsonObject {
 }
 
 /** Removes examples and samples, which the server does not need. Keeps the `examples` of schemas, which are arrays. */
-function withoutExamples(valor: Json): Json {
-  if (Array.isArray(valor)) return valor.map(withoutExamples)
-  if (valor === null || typeof valor !== 'object') return valor
+function withoutExamples(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutExamples)
+  if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
-    Object.entries(valor)
-      .filter(
-        ([clave, v]) => !['example', 'x-codeSamples'].includes(clave) && !(clave === 'examples' && !Array.isArray(v)),
-      )
-      .map(([clave, v]) => [clave, withoutExamples(v)]),
+    Object.entries(value)
+      .filter(([key, v]) => !['example', 'x-codeSamples'].includes(key) && !(key === 'examples' && !Array.isArray(v)))
+      .map(([key, v]) => [key, withoutExamples(v)]),
   )
 }

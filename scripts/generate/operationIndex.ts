@@ -1,7 +1,7 @@
 import { type JsonObject, operacionesOf, resolveRef } from '../documentation/contract.ts'
 
 /** Returns a text with its first letter in upper case. */
-export const capitalize = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
+export const capitalize = (text: string) => text[0]?.toUpperCase() + text.slice(1)
 
 /**
  * Returns the source of the interface `Operaciones`, from which `Handler<'operationId'>` derives its types. For each
@@ -16,26 +16,26 @@ export function renderOperacionIndex(contract: JsonObject): string {
   const importedTypes: string[] = []
   const rows: string[] = []
   for (const { id, definition } of operacionesOf(contract)) {
-    const tipo = capitalize(id)
-    importedTypes.push(`${tipo}Data`, `${tipo}Responses`, `${tipo}Errors`)
+    const type = capitalize(id)
+    importedTypes.push(`${type}Data`, `${type}Responses`, `${type}Errors`)
     const [security] = (definition.security ?? contract.security ?? []) as JsonObject[]
     const scheme = Object.keys(security ?? {}).find(
-      (nombre) => schemes[nombre]?.type === 'http' || schemes[nombre]?.in === 'cookie',
+      (name) => schemes[name]?.type === 'http' || schemes[name]?.in === 'cookie',
     )
     const responses = definition.responses as Record<string, JsonObject>
-    const contenido = Object.keys((responses[200]?.content ?? {}) as JsonObject)
-    const isConditional = '304' in responses && contenido.join() === 'application/json'
+    const content = Object.keys((responses[200]?.content ?? {}) as JsonObject)
+    const isConditional = '304' in responses && content.join() === 'application/json'
     const serverHeaders = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(isConditional ? ['ETag'] : [])]
     const ownResponses = Object.entries(responses).filter(([status]) => !isConditional || status !== '304')
     const cabeceras = ownResponses.map(([status, { headers }]) => {
       const headerEntries = Object.entries((headers ?? {}) as Record<string, JsonObject>)
       const names = headerEntries
-        .filter(([nombre]) => !serverHeaders.includes(nombre))
-        .map(([nombre, header]) => `'${nombre}${resolveRef(contract, header).required === false ? '?' : ''}'`)
+        .filter(([name]) => !serverHeaders.includes(name))
+        .map(([name, header]) => `'${name}${resolveRef(contract, header).required === false ? '?' : ''}'`)
       return `${status}: ${names.join(' | ') || 'never'}`
     })
     rows.push(
-      `  ${id}: { data: ${tipo}Data; exitos: ${tipo}Responses; errores: ${tipo}Errors; seguridad: ${scheme ? `'${scheme}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} }; enFlujo: ${definition['x-cuerpo-en-flujo'] === true}; oBytes: ${contenido.length > 1 && contenido[0] === 'application/json'} }`,
+      `  ${id}: { data: ${type}Data; exitos: ${type}Responses; errores: ${type}Errors; seguridad: ${scheme ? `'${scheme}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} }; enFlujo: ${definition['x-cuerpo-en-flujo'] === true}; oBytes: ${content.length > 1 && content[0] === 'application/json'} }`,
     )
   }
   return `import type { ${importedTypes.join(', ')} } from './types/index.ts'\n\nexport interface Operaciones {\n${rows.join('\n')}\n}\n`

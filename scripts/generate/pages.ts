@@ -10,7 +10,7 @@ import { generateIcons } from './icons.ts'
 import { bundleStyles, minifyStyles, variableNames } from './styles.ts'
 
 const root = new URL('../../', import.meta.url)
-const origen = new URL('server/pages/', root)
+const origin = new URL('server/pages/', root)
 
 /** Empty image that Leaflet assigns to unused `img` elements. The Content Security Policy of the pages forbids it. */
 const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
@@ -25,7 +25,7 @@ const bundleModules = (
   build({
     config: false,
     entry: Object.fromEntries(
-      Object.entries(entry).map(([nombre, path]) => [nombre, fileURLToPath(new URL(path, origen))]),
+      Object.entries(entry).map(([name, path]) => [name, fileURLToPath(new URL(path, origin))]),
     ),
     outDir: fileURLToPath(outputUrl),
     format,
@@ -42,8 +42,8 @@ const bundleModules = (
   })
 
 /** Writes a page's style sheet, with the components that it imports. */
-const writeStyle = (pagina: string, outputUrl: URL) =>
-  writeFile(new URL('estilo.css', outputUrl), bundleStyles(new URL(`${pagina}/style.css`, origen)))
+const writeStyle = (page: string, outputUrl: URL) =>
+  writeFile(new URL('estilo.css', outputUrl), bundleStyles(new URL(`${page}/style.css`, origin)))
 
 /**
  * Writes the files of the recipient's page. Bundles Leaflet from its ES module, so that unused parts are left out.
@@ -56,11 +56,11 @@ async function generateUbicacion(outputUrl: URL) {
     plugins: [
       {
         name: 'sin-imagen-vacia',
-        transform(codigo: string, id: string) {
+        transform(code: string, id: string) {
           if (!id.includes('leaflet-src')) return undefined
-          if (!codigo.includes(EMPTY_IMAGE))
+          if (!code.includes(EMPTY_IMAGE))
             throw new Error('Leaflet no longer contains the empty image that this plugin removes')
-          return { code: codigo.replace(EMPTY_IMAGE, ''), map: null }
+          return { code: code.replace(EMPTY_IMAGE, ''), map: null }
         },
       },
     ],
@@ -70,8 +70,8 @@ async function generateUbicacion(outputUrl: URL) {
   const ownRules = await readFile(new URL('server/pages/location/openMap.css', root), 'utf8')
   await writeFile(new URL('mapa.css', outputUrl), minifyStyles(withoutImages + ownRules))
   // The story of a parcel has a style sheet of its own, because the form comes first and must be light.
-  const pageSheet = new URL('location/style.css', origen)
-  const storyStyle = bundleStyles(new URL('tracking/story.css', origen), variableNames(bundleStyles(pageSheet)))
+  const pageSheet = new URL('location/style.css', origin)
+  const storyStyle = bundleStyles(new URL('tracking/story.css', origin), variableNames(bundleStyles(pageSheet)))
   await writeFile(new URL('relato.css', outputUrl), storyStyle)
   await writeFile(new URL('estilo.css', outputUrl), bundleStyles(pageSheet, variableNames(storyStyle)))
   await compressFiles(outputUrl, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css', 'relato.css'])
@@ -96,12 +96,12 @@ async function generateRepartidor(outputUrl: URL) {
     plugins: [
       {
         name: 'sin-exportar',
-        transform(codigo: string, id: string) {
+        transform(code: string, id: string) {
           if (!id.includes('signature_pad')) return undefined
-          if (!EXPORT_METHODS.every((method) => method.test(codigo)))
+          if (!EXPORT_METHODS.every((method) => method.test(code)))
             throw new Error('signature_pad no longer contains the methods that this plugin removes')
           return {
-            code: EXPORT_METHODS.reduce((remaining, method) => remaining.replace(method, ''), codigo),
+            code: EXPORT_METHODS.reduce((remaining, method) => remaining.replace(method, ''), code),
             map: null,
           }
         },
@@ -115,7 +115,7 @@ async function generateRepartidor(outputUrl: URL) {
     new URL('lector.wasm', outputUrl),
   )
   const icons = await paintIcons(DEFAULT_COLOR)
-  await Promise.all([...icons].map(([nombre, png]) => writeFile(new URL(nombre, outputUrl), png)))
+  await Promise.all([...icons].map(([name, png]) => writeFile(new URL(name, outputUrl), png)))
   await compressFiles(outputUrl, ['navegador.js', 'others.js', 'lector.js', 'lector.wasm', 'estilo.css'])
 }
 
@@ -127,8 +127,7 @@ async function generateReadingView(destino: URL) {
   const outputUrl = new URL('docs/', destino)
   const documentationUrl = new URL('../documentation/', destino)
   await bundleModules({ navegador: 'docs/browser/main.ts', buscador: 'docs/browser/searchBox.ts' }, outputUrl, 'esm')
-  const path = async (archivo: URL) =>
-    assetPath('docs/recursos/', archivo.pathname.split('/').at(-1)!, await readFile(archivo))
+  const path = async (file: URL) => assetPath('docs/recursos/', file.pathname.split('/').at(-1)!, await readFile(file))
   const datos = {
     src: new URL('navegador.js', outputUrl),
     'data-buscador': new URL('buscador.js', outputUrl),
@@ -137,15 +136,15 @@ async function generateReadingView(destino: URL) {
     'data-indice': new URL('indice.json', documentationUrl),
   }
   const attributes = await Promise.all(
-    Object.entries(datos).map(async ([nombre, archivo]) => `${nombre}="${await path(archivo)}"`),
+    Object.entries(datos).map(async ([name, file]) => `${name}="${await path(file)}"`),
   )
   const script = `<script id="programa" type="module" ${attributes.join(' ')}></script>`
   const [base = '', redoc = ''] = await Promise.all(
-    ['base.html', 'redoc.js'].map((archivo) => readFile(new URL(archivo, documentationUrl), 'utf8')),
+    ['base.html', 'redoc.js'].map((file) => readFile(new URL(file, documentationUrl), 'utf8')),
   )
   // Redoc's own rules use the variables that this style sheet sets, so none of them counts as unused.
   const redocVariables = variableNames(base + redoc)
-  const style = bundleStyles(new URL('docs/reading.css', origen), redocVariables)
+  const style = bundleStyles(new URL('docs/reading.css', origin), redocVariables)
   const html = base.replace('/*ESTILO*/', () => style).replace('</body>', () => `${script}\n</body>`)
   await writeFile(new URL('documentacion.html', outputUrl), html)
   await compressFiles(outputUrl, ['documentacion.html', 'navegador.js', 'buscador.js'])
@@ -173,10 +172,10 @@ const PAGE_GENERATORS: Readonly<Record<string, (outputUrl: URL) => Promise<unkno
 export async function generatePages(destino: URL) {
   await rm(destino, { recursive: true, force: true })
   await generateIcons()
-  for (const [pagina, generate] of Object.entries(PAGE_GENERATORS)) {
-    const outputUrl = new URL(`${pagina}/`, destino)
+  for (const [page, generate] of Object.entries(PAGE_GENERATORS)) {
+    const outputUrl = new URL(`${page}/`, destino)
     await mkdir(outputUrl, { recursive: true })
-    await writeStyle(pagina, outputUrl)
+    await writeStyle(page, outputUrl)
     await generate(outputUrl)
   }
   await generateReadingView(destino)

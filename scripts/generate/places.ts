@@ -7,11 +7,11 @@ export const REPOSITORY_URL = new URL('../../', import.meta.url)
 export const GENERATED_FOLDER = new URL('server/generated/contract/', REPOSITORY_URL)
 
 /** Writes a file in {@link GENERATED_FOLDER}. */
-export const writeGenerated = (archivo: string, texto: string) => writeFile(new URL(archivo, GENERATED_FOLDER), texto)
+export const writeGenerated = (file: string, text: string) => writeFile(new URL(file, GENERATED_FOLDER), text)
 
 /** Reads the bundled contract of one API. */
-export const readBundle = async (documento: string) =>
-  JSON.parse(await readFile(new URL(`${documento}.json`, GENERATED_FOLDER), 'utf8')) as JsonObject
+export const readBundle = async (document: string) =>
+  JSON.parse(await readFile(new URL(`${document}.json`, GENERATED_FOLDER), 'utf8')) as JsonObject
 
 /**
  * Checks that a generator wrote a file, because generators that find no input succeed silently.

@@ -19,11 +19,11 @@ export const INTERNAL_EXTENSIONS: ReadonlySet<string> = new Set([
   'x-telefono',
 ])
 
-function copyTransformed(valor: Json, transform: (object: JsonObject) => JsonObject): Json {
-  if (Array.isArray(valor)) return valor.map((item) => copyTransformed(item, transform))
-  if (valor === null || typeof valor !== 'object') return valor
+function copyTransformed(value: Json, transform: (object: JsonObject) => JsonObject): Json {
+  if (Array.isArray(value)) return value.map((item) => copyTransformed(item, transform))
+  if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
-    Object.entries(transform(valor)).map(([clave, inner]) => [clave, copyTransformed(inner, transform)]),
+    Object.entries(transform(value)).map(([key, inner]) => [key, copyTransformed(inner, transform)]),
   )
 }
 
@@ -34,13 +34,13 @@ export const withoutForeignProblemas = (contract: JsonObject) =>
     const ownProblemas = Object.entries(problemas as Record<string, JsonObject>).filter(
       ([, { ajeno }]) => ajeno !== true,
     )
-    return { ...object, enum: ownProblemas.map(([codigo]) => codigo), 'x-problemas': Object.fromEntries(ownProblemas) }
+    return { ...object, enum: ownProblemas.map(([code]) => code), 'x-problemas': Object.fromEntries(ownProblemas) }
   }) as JsonObject
 
 /** Returns the published contract, without the extensions in {@link INTERNAL_EXTENSIONS}. */
 export const toPublished = (contract: JsonObject) =>
   copyTransformed(contract, (object) =>
-    Object.fromEntries(Object.entries(object).filter(([clave]) => !INTERNAL_EXTENSIONS.has(clave))),
+    Object.fromEntries(Object.entries(object).filter(([key]) => !INTERNAL_EXTENSIONS.has(key))),
   ) as JsonObject
 
 /** Returns a text whose links to the service hold in every viewer. */

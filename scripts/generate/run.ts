@@ -20,8 +20,8 @@ export const runInRoot = async (program: string, args: string[], env: NodeJS.Pro
       env: { ...process.env, PATH, ...env },
       maxBuffer: 1 << 26,
     })
-  } catch (causa) {
-    const { stdout = '', stderr = '' } = causa as { stdout?: string; stderr?: string }
+  } catch (cause) {
+    const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string }
     throw new Error(`${program} ${args[0]} failed\n${stdout}${stderr}`)
   }
 }

@@ -25,10 +25,10 @@ export async function generateSdk() {
     output: { path: outputUrl.pathname, module: { extension: '.js' } },
     plugins: ['@hey-api/typescript'],
   })
-  const archivo = new URL('types.gen.ts', outputUrl)
-  const { evento, tipos } = renderSdkTypes(bundle, await readFile(archivo, 'utf8'))
+  const file = new URL('types.gen.ts', outputUrl)
+  const { evento, tipos } = renderSdkTypes(bundle, await readFile(file, 'utf8'))
   await writeFile(new URL('evento.gen.ts', outputUrl), evento)
-  await writeFile(archivo, tipos)
+  await writeFile(file, tipos)
   await writeFile(new URL('operations.ts', outputUrl), renderSdkOperaciones(bundle))
   await writeFile(new URL('eventTypes.ts', outputUrl), eventTypes(bundle))
   await generateTelefonos(outputUrl)
@@ -61,16 +61,16 @@ function eventTypes(bundle: JsonObject): string {
  * @throws if the package's version differs from the contract's, because the guide's download links contain the
  *   contract's version
  */
-async function packPackage(packageFolder: string, nombre: string) {
+async function packPackage(packageFolder: string, name: string) {
   const folder = new URL('sdk/', GENERATED_FOLDER)
   await mkdir(folder, { recursive: true })
   const destino = fileURLToPath(folder)
   await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--pack-destination', destino], {
     cwd: fileURLToPath(new URL(`${packageFolder}/`, REPOSITORY_URL)),
   })
-  const archivo = new URL(nombre, folder)
-  const sha256 = hash('sha256', await readFile(archivo))
-  await writeFile(new URL(`${nombre}.sha256`, folder), `${sha256}  ${nombre}\n`)
+  const file = new URL(name, folder)
+  const sha256 = hash('sha256', await readFile(file))
+  await writeFile(new URL(`${name}.sha256`, folder), `${sha256}  ${name}\n`)
 }
 
 /**

@@ -14,9 +14,9 @@ import { capitalize } from './operationIndex.ts'
  */
 function hasMember(contract: JsonObject, schema: JsonObject, [member, ...rest]: string[]): boolean {
   if (member === undefined) return true
-  const parts = [schema, ...((schema.allOf ?? []) as JsonObject[])].map((parte) => resolveRef(contract, parte))
-  return parts.some((parte) => {
-    const memberSchema = resolveRef(contract, ((parte.properties ?? {}) as JsonObject)[member])
+  const parts = [schema, ...((schema.allOf ?? []) as JsonObject[])].map((part) => resolveRef(contract, part))
+  return parts.some((part) => {
+    const memberSchema = resolveRef(contract, ((part.properties ?? {}) as JsonObject)[member])
     return (
       Object.keys(memberSchema).length > 0 &&
       hasMember(contract, resolveRef(contract, memberSchema.items ?? memberSchema), rest)
@@ -25,22 +25,22 @@ function hasMember(contract: JsonObject, schema: JsonObject, [member, ...rest]: 
 }
 
 /** Reports whether an operation takes a key for its repetition. */
-export const takesKey = (contract: JsonObject, operacion: ContractOperacion): boolean =>
-  parametersOf(contract, operacion).some(({ name }) => name === 'Idempotency-Key')
+export const takesKey = (contract: JsonObject, operation: ContractOperacion): boolean =>
+  parametersOf(contract, operation).some(({ name }) => name === 'Idempotency-Key')
 
 /**
  * Returns the `x-repetible` of an operation: true, false, `clave`, or the member of its body that makes a repetition
  * safe. Without that member, the key does.
  * @throws if it is none of these
  */
-function readRepeatability(contract: JsonObject, operacion: ContractOperacion): boolean | string {
-  const { id, definition } = operacion
+function readRepeatability(contract: JsonObject, operation: ContractOperacion): boolean | string {
+  const { id, definition } = operation
   const stated = definition['x-repetible']
   if (typeof stated === 'boolean') return stated
-  const tipos = (definition.requestBody as JsonObject | undefined)?.content as Record<string, JsonObject> | undefined
-  const cuerpo = resolveRef(contract, tipos?.['application/json']?.schema)
-  const vale = stated === 'clave' || (typeof stated === 'string' && hasMember(contract, cuerpo, stated.split('/')))
-  if (vale && takesKey(contract, operacion)) return stated as string
+  const types = (definition.requestBody as JsonObject | undefined)?.content as Record<string, JsonObject> | undefined
+  const body = resolveRef(contract, types?.['application/json']?.schema)
+  const vale = stated === 'clave' || (typeof stated === 'string' && hasMember(contract, body, stated.split('/')))
+  if (vale && takesKey(contract, operation)) return stated as string
   throw new Error(
     `${id}: x-repetible must be true or false, or, with Idempotency-Key, \`clave\` or a member of its body, and is ${JSON.stringify(stated)}`,
   )
@@ -52,24 +52,24 @@ function readRepeatability(contract: JsonObject, operacion: ContractOperacion): 
  * @throws if a path is not below `/api/v1`, or `x-repetible` is invalid
  */
 export function renderSdkOperaciones(contract: JsonObject): string {
-  const operaciones = operacionesOf(contract)
+  const operations = operacionesOf(contract)
     .filter(({ definition }) => requiresLlave(contract, definition))
-    .map((operacion) => {
-      const { id, method, path } = operacion
+    .map((operation) => {
+      const { id, method, path } = operation
       if (!path.startsWith('/api/v1/')) throw new Error(`${id}: ${path} isn't below /api/v1`)
       const clave = `'${method.toUpperCase()} ${path.slice('/api/v1'.length)}'`
       const methodDefault = method !== 'post' && method !== 'patch'
-      return { tipo: capitalize(id), clave, stated: readRepeatability(contract, operacion), methodDefault }
+      return { tipo: capitalize(id), clave, stated: readRepeatability(contract, operation), methodDefault }
     })
-  const tipos = operaciones.flatMap(({ tipo }) => [`${tipo}Data`, `${tipo}Response`])
-  const rows = operaciones
+  const types = operations.flatMap(({ tipo }) => [`${tipo}Data`, `${tipo}Response`])
+  const rows = operations
     .filter(({ stated, methodDefault }) => stated !== methodDefault)
     .map(({ clave, stated }) => `  ${clave}: '${stated}',`)
-  return `import type { ${tipos.join(', ')} } from './types.gen.js'
+  return `import type { ${types.join(', ')} } from './types.gen.js'
 
 /** Request and success answer of each operation, by its method and its path below \`/api/v1\`. */
 export interface Operaciones {
-${operaciones.map(({ tipo, clave }) => `  ${clave}: { datos: ${tipo}Data; salida: ${tipo}Response }`).join('\n')}
+${operations.map(({ tipo, clave }) => `  ${clave}: { datos: ${tipo}Data; salida: ${tipo}Response }`).join('\n')}
 }
 
 /**

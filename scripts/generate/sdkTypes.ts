@@ -10,15 +10,15 @@ const declaredName = (declaration: string) => /^export type (\w+) =/m.exec(decla
  * Adapts the generated types of the contract for the SDK. The contract's event is one flat object. The SDK's event is a
  * union discriminated by `tipo`, written by hand (`sdk/src/evento.ts`), so the types that it needs go into a separate
  * file.
- * @param texto output of the types' generator
+ * @param text output of the types' generator
  */
-export function renderSdkTypes(contract: JsonObject, texto: string): { evento: string; tipos: string } {
-  const openedText = discriminateAdvertencias(contract, openEnums(contract, texto))
+export function renderSdkTypes(contract: JsonObject, text: string): { evento: string; tipos: string } {
+  const openedText = discriminateAdvertencias(contract, openEnums(contract, text))
   const closedText = requireTogether(contract, admitUndefined(closeRequests(contract, openedText)))
   const eventoSchemas = reachedSchemas(contract, { $ref: '#/components/schemas/Evento' })
   const parts = Map.groupBy(closedText.split(DECLARATION_BOUNDARY), (entry) => eventoSchemas.has(declaredName(entry)))
   const joinEntries = (isOfEvento: boolean) => parts.get(isOfEvento)?.join('\n\n') ?? ''
-  const eventoTypeNames = [...eventoSchemas].filter((nombre) => nombre !== 'Evento').sort()
+  const eventoTypeNames = [...eventoSchemas].filter((name) => name !== 'Evento').sort()
   return {
     evento: `${replaceMatch(joinEntries(true), 'export type Evento = {', 'export type ContractEvento = {')}\n\n${renderEstadoReasons(contract)}`,
     tipos: `import type { Closed, Conocido, TipoDesconocido } from '../openValues.js'
@@ -33,50 +33,50 @@ ${joinEntries(false)}
   }
 }
 
-function replaceMatch(texto: string, pattern: string | RegExp, por: string): string {
-  const nuevo = texto.replace(pattern, por)
-  if (nuevo === texto) throw new Error(`the generated types have no match for ${pattern}`)
+function replaceMatch(text: string, pattern: string | RegExp, por: string): string {
+  const nuevo = text.replace(pattern, por)
+  if (nuevo === text) throw new Error(`the generated types have no match for ${pattern}`)
   return nuevo
 }
 
 const extensibleNames = (schemas: Record<string, JsonObject>) =>
-  Object.keys(schemas).filter((nombre) => schemas[nombre]?.['x-extensible'] === true)
+  Object.keys(schemas).filter((name) => schemas[name]?.['x-extensible'] === true)
 
 /**
  * Opens the enums marked `x-extensible`, so that a value from a newer server is no type error. Each must be a named
  * schema, because an inline enum cannot be found in the generated types.
  */
-function openEnums(contract: JsonObject, texto: string): string {
+function openEnums(contract: JsonObject, text: string): string {
   const extensibleEnums = extensibleNames(schemasOf(contract))
   const markCount = JSON.stringify(contract).match(/"x-extensible":true/g)?.length ?? 0
   if (markCount !== extensibleEnums.length) throw new Error('an x-extensible enum is inline: move it to a named schema')
   return extensibleEnums.reduce(
-    (openedText, nombre) =>
+    (openedText, name) =>
       replaceMatch(
         openedText,
-        new RegExp(`(export type ${nombre} = (?:(?:'[^']+'|null)(?: \\| )?)+);`),
+        new RegExp(`(export type ${name} = (?:(?:'[^']+'|null)(?: \\| )?)+);`),
         '$1 | (string & {});',
       ),
-    texto,
+    text,
   )
 }
 
 /** Closes the extensible enums in requests, because a request with an unknown value is a mistake. */
-function closeRequests(contract: JsonObject, texto: string): string {
-  const operaciones = operacionesOf(contract)
+function closeRequests(contract: JsonObject, text: string): string {
+  const operations = operacionesOf(contract)
   const sentSchemas = reachedSchemas(
     contract,
-    operaciones.map(({ definition: { requestBody = {}, parameters = {} } }) => [requestBody, parameters]),
+    operations.map(({ definition: { requestBody = {}, parameters = {} } }) => [requestBody, parameters]),
   )
-  const responses = operaciones.map(({ definition }) => definition.responses ?? {})
+  const responses = operations.map(({ definition }) => definition.responses ?? {})
   const receivedSchemas = reachedSchemas(contract, [responses, contract.webhooks ?? {}])
-  const onlySent = new Set([...sentSchemas].filter((nombre) => !receivedSchemas.has(nombre)))
-  for (const { id } of operaciones) onlySent.add(`${capitalize(id)}Data`)
-  const openSchemas = [...sentSchemas].filter((nombre) => receivedSchemas.has(nombre) && isOpenSchema(contract, nombre))
+  const onlySent = new Set([...sentSchemas].filter((name) => !receivedSchemas.has(name)))
+  for (const { id } of operations) onlySent.add(`${capitalize(id)}Data`)
+  const openSchemas = [...sentSchemas].filter((name) => receivedSchemas.has(name) && isOpenSchema(contract, name))
   const referencia = new RegExp(`\\b(${[...extensibleNames(schemasOf(contract)), ...openSchemas].join('|')})\\b`, 'g')
   const closeMembers = (declaration: string) =>
     declaration.replace(/^ +'?[\w-]+'?\??: .*$/gm, (member) => member.replace(referencia, 'Closed<$1>'))
-  return texto
+  return text
     .split(DECLARATION_BOUNDARY)
     .map((entry) => (onlySent.has(declaredName(entry)) ? closeMembers(entry) : entry))
     .join('\n\n')
@@ -86,54 +86,49 @@ function closeRequests(contract: JsonObject, texto: string): string {
  * Tells if a schema contains an `x-extensible` enum.
  * @throws if it contains one but is neither an enum nor a list, because the type `Closed` can only handle these
  */
-function isOpenSchema(contract: JsonObject, nombre: string): boolean {
+function isOpenSchema(contract: JsonObject, name: string): boolean {
   const schemas = schemasOf(contract)
-  const reachedNames = reachedSchemas(contract, { $ref: `#/components/schemas/${nombre}` })
+  const reachedNames = reachedSchemas(contract, { $ref: `#/components/schemas/${name}` })
   if (!extensibleNames(schemas).some((item) => reachedNames.has(item))) return false
-  if (['string', 'array'].includes(String(schemas[nombre]?.type))) return true
-  throw new Error(`${nombre} has an x-extensible enum: give requests and responses separate schemas`)
+  if (['string', 'array'].includes(String(schemas[name]?.type))) return true
+  throw new Error(`${name} has an x-extensible enum: give requests and responses separate schemas`)
 }
 
 /** Collects the names of all schemas that a part of the contract references, directly or indirectly. */
 function reachedSchemas(
   contract: JsonObject,
-  parte: Json,
+  part: Json,
   seenRefs = new Set<string>(),
   found = new Set<string>(),
 ): Set<string> {
-  if (Array.isArray(parte)) for (const item of parte) reachedSchemas(contract, item, seenRefs, found)
-  else if (parte !== null && typeof parte === 'object') {
-    const { $ref, ...rest } = parte
+  if (Array.isArray(part)) for (const item of part) reachedSchemas(contract, item, seenRefs, found)
+  else if (part !== null && typeof part === 'object') {
+    const { $ref, ...rest } = part
     if (typeof $ref === 'string' && !seenRefs.has($ref)) {
       seenRefs.add($ref)
-      const [, , kind = '', nombre = ''] = $ref.split('/')
-      if (kind === 'schemas') found.add(nombre)
-      reachedSchemas(
-        contract,
-        ((contract.components as JsonObject)[kind] as JsonObject)[nombre] ?? null,
-        seenRefs,
-        found,
-      )
+      const [, , kind = '', name = ''] = $ref.split('/')
+      if (kind === 'schemas') found.add(name)
+      reachedSchemas(contract, ((contract.components as JsonObject)[kind] as JsonObject)[name] ?? null, seenRefs, found)
     }
-    for (const [clave, inner] of Object.entries(rest))
-      if (!clave.startsWith('example')) reachedSchemas(contract, inner, seenRefs, found)
+    for (const [key, inner] of Object.entries(rest))
+      if (!key.startsWith('example')) reachedSchemas(contract, inner, seenRefs, found)
   }
   return found
 }
 
 /** Makes `Advertencia` a union that is discriminated by `codigo`, so that `sugerencia` has the form of its code. */
-function discriminateAdvertencias(contract: JsonObject, texto: string): string {
+function discriminateAdvertencias(contract: JsonObject, text: string): string {
   const suggestions = schemasOf(contract).CodigoDeAdvertencia?.['x-sugerencias'] as Texts
-  const literal = (codigos: readonly string[]) => codigos.map((codigo) => `'${codigo}'`).join(' | ')
-  const codesByForm = Map.groupBy(Object.keys(suggestions), (codigo) => suggestions[codigo]!)
-  const withSuggestion = (codigo: string, sugerencia: string) => `{ codigo: ${codigo}; sugerencia: ${sugerencia}; }`
+  const literal = (codes: readonly string[]) => codes.map((code) => `'${code}'`).join(' | ')
+  const codesByForm = Map.groupBy(Object.keys(suggestions), (code) => suggestions[code]!)
+  const withSuggestion = (code: string, sugerencia: string) => `{ codigo: ${code}; sugerencia: ${sugerencia}; }`
   const cases = [
-    ...[...codesByForm].map(([forma, codigos]) => withSuggestion(literal(codigos), `${forma} | null`)),
+    ...[...codesByForm].map(([shape, codes]) => withSuggestion(literal(codes), `${shape} | null`)),
     withSuggestion(`Exclude<Conocido<CodigoDeAdvertencia>, ${literal(Object.keys(suggestions))}>`, 'null'),
     withSuggestion('TipoDesconocido', `${[...codesByForm.keys()].join(' | ')} | null`),
   ]
   const withoutMembers = replaceMatch(
-    replaceMatch(texto, /(export type Advertencia = \{\n) {4}codigo: CodigoDeAdvertencia;\n/, '$1'),
+    replaceMatch(text, /(export type Advertencia = \{\n) {4}codigo: CodigoDeAdvertencia;\n/, '$1'),
     /(export type Advertencia = \{[^}]*?) {4}\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n {4}sugerencia: [^;]+;\n\};/,
     '$1};',
   )
@@ -148,15 +143,15 @@ function discriminateAdvertencias(contract: JsonObject, texto: string): string {
  * Adds to the type of each request which members belong together: pairs in `dependentRequired` that require each other,
  * and the alternatives of `anyOf` or `oneOf`. The type generator ignores these keywords.
  */
-const requireTogether = (contract: JsonObject, texto: string): string =>
-  texto
+const requireTogether = (contract: JsonObject, text: string): string =>
+  text
     .split(DECLARATION_BOUNDARY)
     .map((entry) => {
       const schema = schemasOf(contract)[declaredName(entry)]
       const parts = schema ? memberSetsOf(schema, readMemberTypes(schema, entry)) : []
       if (parts.length === 0) return entry
       const unterminated = replaceMatch(entry.replace(' = unknown & {', ' = {'), /;\s*$/, '')
-      return withoutEstados(schema!, `${unterminated}${parts.map((parte) => ` & (${parte})`).join('')};`)
+      return withoutEstados(schema!, `${unterminated}${parts.map((part) => ` & (${part})`).join('')};`)
     })
     .join('\n\n')
 
@@ -164,21 +159,21 @@ const requireTogether = (contract: JsonObject, texto: string): string =>
 const readMemberTypes = (schema: JsonObject, declaration: string): ReadonlyMap<string, string> =>
   new Map(
     Object.keys(schema.properties ?? {}).flatMap((member) => {
-      const tipo = new RegExp(`^    ${member}\\?: (.+?)(?: \\| undefined)?;$`, 'm').exec(declaration)?.[1]
-      return tipo === undefined ? [] : [[member, tipo] as const]
+      const type = new RegExp(`^    ${member}\\?: (.+?)(?: \\| undefined)?;$`, 'm').exec(declaration)?.[1]
+      return type === undefined ? [] : [[member, type] as const]
     }),
   )
 
-function memberSetsOf(schema: JsonObject, tipos: ReadonlyMap<string, string>): string[] {
-  const withAll = (members: readonly string[], o = '') => members.map((item) => `${item}: ${tipos.get(item)}${o};`)
+function memberSetsOf(schema: JsonObject, types: ReadonlyMap<string, string>): string[] {
+  const withAll = (members: readonly string[], o = '') => members.map((item) => `${item}: ${types.get(item)}${o};`)
   const withNone = (members: readonly string[]) => members.map((item) => `${item}?: undefined;`)
   const objectType = (...members: string[]) => `{ ${members.join(' ')} }`
   const dependents = Object.entries((schema.dependentRequired ?? {}) as Record<string, string[]>)
-  const pairs = dependents.flatMap(([item, [otro = '']]) =>
-    dependents.some(([dependent, [de]]) => dependent === otro && de === item) && item < otro ? [[item, otro]] : [],
+  const pairs = dependents.flatMap(([item, [other = '']]) =>
+    dependents.some(([dependent, [de]]) => dependent === other && de === item) && item < other ? [[item, other]] : [],
   )
-  const requiredSets = (clave: 'anyOf' | 'oneOf') =>
-    ((schema[clave] ?? []) as { required?: string[] }[]).flatMap(({ required }) => (required ? [required] : []))
+  const requiredSets = (key: 'anyOf' | 'oneOf') =>
+    ((schema[key] ?? []) as { required?: string[] }[]).flatMap(({ required }) => (required ? [required] : []))
   const anyOfSets = requiredSets('anyOf')
   const oneOfSets = requiredSets('oneOf')
   return [
@@ -217,10 +212,8 @@ function withoutEstados(schema: JsonObject, declaration: string): string {
 function renderEstadoReasons(contract: JsonObject): string {
   const motivos = schemasOf(contract).Estado?.['x-motivos'] as Record<string, Record<string, JsonObject>>
   const members = Object.entries(motivos).map(([estado, estadoReasons]) => {
-    const lineas = Object.entries(estadoReasons).map(
-      ([motivo, { significa }]) => `     * - \`${motivo}\`: ${significa}`,
-    )
-    return `    /**\n${lineas.join('\n')}\n     */\n    ${estado}: ${Object.keys(estadoReasons)
+    const lines = Object.entries(estadoReasons).map(([motivo, { significa }]) => `     * - \`${motivo}\`: ${significa}`)
+    return `    /**\n${lines.join('\n')}\n     */\n    ${estado}: ${Object.keys(estadoReasons)
       .map((motivo) => `'${motivo}'`)
       .join(' | ')};`
   })
@@ -236,4 +229,4 @@ ${members.join('\n')}
 /**
  * Allows `undefined` for optional members, also with `exactOptionalPropertyTypes`. The SDK does not send such members.
  */
-const admitUndefined = (tipos: string) => tipos.replace(/^( +\w+\?: (?!never\b)[^{}\n]+);$/gm, '$1 | undefined;')
+const admitUndefined = (types: string) => types.replace(/^( +\w+\?: (?!never\b)[^{}\n]+);$/gm, '$1 | undefined;')

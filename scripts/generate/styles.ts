@@ -6,15 +6,15 @@ import { bundle, type Targets, transform } from 'lightningcss'
 /** Oldest browsers that the pages support, from the year 2021. lightningcss writes versions as major × 2^16. */
 const BROWSERS: Targets = { chrome: 90 << 16, firefox: 91 << 16, ios_saf: 15 << 16, safari: 15 << 16 }
 
-const namesIn = (css: string, pattern: RegExp) => new Set([...css.matchAll(pattern)].map(([, nombre]) => nombre!))
+const namesIn = (css: string, pattern: RegExp) => new Set([...css.matchAll(pattern)].map(([, name]) => name!))
 
 /** Returns the names of the custom properties that a text uses. */
-export const variableNames = (texto: string) => namesIn(texto, /var\(\s*(--[\w-]+)/g)
+export const variableNames = (text: string) => namesIn(text, /var\(\s*(--[\w-]+)/g)
 
 /** Lists the custom properties that a style sheet defines, and that neither it nor `foreignVariables` uses. */
 function listUnusedVariables(css: string, foreignVariables: ReadonlySet<string>): string[] {
   const usedVariables = variableNames(css).union(foreignVariables)
-  return [...namesIn(css, /(--[\w-]+):/g)].filter((nombre) => !usedVariables.has(nombre))
+  return [...namesIn(css, /(--[\w-]+):/g)].filter((name) => !usedVariables.has(name))
 }
 
 /**

@@ -39,14 +39,14 @@ function planDe(pais: string) {
   const plan = countries[pais]
   if (!plan) throw new Error(`the phone library has no numbering plan of ${pais}`)
   const [callingCode, , general, lengths, , , , parsingPrefix] = plan
-  const [landline, mobile, ...others] = (plan[KINDS_INDEX] as readonly NumberKind[]).map((tipo) => tipo || undefined)
+  const [landline, mobile, ...others] = (plan[KINDS_INDEX] as readonly NumberKind[]).map((type) => type || undefined)
   return {
     pais,
     callingCode,
     general,
     landline: landline![0],
     mobile: mobile![0],
-    others: others.flatMap((tipo) => tipo?.[0] || []).join('|'),
+    others: others.flatMap((type) => type?.[0] || []).join('|'),
     prefix: FORMER_PREFIXES[pais] ?? (parsingPrefix || ''),
     lengths,
     mobileLengths: mobile![1] ?? lengths,
@@ -61,7 +61,7 @@ function planDe(pais: string) {
 export async function generateTelefonos(outputUrl: URL) {
   const { schemas } = (await readBundle('operaciones')).components as { schemas: Record<string, JsonObject> }
   const plans = (schemas.Pais!.enum as string[]).map(planDe)
-  const texto = `/** ISO 3166-1 code of a country with a numbering plan in {@link NUMBERING_PLANS}. */
+  const text = `/** ISO 3166-1 code of a country with a numbering plan in {@link NUMBERING_PLANS}. */
 export type PaisConPlan = ${plans.map(({ pais }) => `'${pais}'`).join(' | ')}
 
 /**
@@ -80,11 +80,11 @@ export interface Plan extends Record<'callingCode' | 'general' | 'landline' | 'm
 /** Numbering plans of the countries that the service serves. */
 export const NUMBERING_PLANS: readonly Plan[] = ${JSON.stringify(plans, null, 2)}
 `
-  await writeGenerated('plans.ts', texto)
-  await writeFile(new URL('plans.ts', outputUrl), texto)
-  const lectura = await readFile(new URL('server/platform/telephones/interpret.ts', REPOSITORY_URL), 'utf8')
+  await writeGenerated('plans.ts', text)
+  await writeFile(new URL('plans.ts', outputUrl), text)
+  const reading = await readFile(new URL('server/platform/telephones/interpret.ts', REPOSITORY_URL), 'utf8')
   await writeFile(
     new URL('interpret.ts', outputUrl),
-    lectura.replace(/'\.\.\/\.\.\/generated\/contract\/plans\.ts'/, "'./plans.js'"),
+    reading.replace(/'\.\.\/\.\.\/generated\/contract\/plans\.ts'/, "'./plans.js'"),
   )
 }

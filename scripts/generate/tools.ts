@@ -33,8 +33,8 @@ const READ_MEMBERS = new Set([
 ])
 
 /** Returns a description without its links, because a tool cannot follow them, and without the line about its scope. */
-const toPlainText = (texto: Json | undefined) =>
-  String(texto ?? '')
+const toPlainText = (text: Json | undefined) =>
+  String(text ?? '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^Alcance: .*$/m, '')
     .trim()
@@ -44,16 +44,16 @@ function toToolSchema(contract: JsonObject, schema: Json): Json {
   if (Array.isArray(schema)) return schema.map((item) => toToolSchema(contract, item))
   if (schema === null || typeof schema !== 'object') return schema
   const resolved = resolveRef(contract, schema)
-  const keptMembers = Object.entries(resolved).filter(([clave]) => READ_MEMBERS.has(clave))
+  const keptMembers = Object.entries(resolved).filter(([key]) => READ_MEMBERS.has(key))
   return Object.fromEntries(
-    keptMembers.map(([clave, valor]) => {
-      if (clave === 'description') return [clave, toPlainText(valor)]
-      if (clave === 'examples') return [clave, (valor as Json[]).slice(0, 1)]
-      if (clave !== 'properties')
-        return [clave, ['enum', 'default', 'required'].includes(clave) ? valor : toToolSchema(contract, valor)]
+    keptMembers.map(([key, value]) => {
+      if (key === 'description') return [key, toPlainText(value)]
+      if (key === 'examples') return [key, (value as Json[]).slice(0, 1)]
+      if (key !== 'properties')
+        return [key, ['enum', 'default', 'required'].includes(key) ? value : toToolSchema(contract, value)]
       return [
-        clave,
-        Object.fromEntries(Object.entries(valor as JsonObject).map(([n, v]) => [n, toToolSchema(contract, v)])),
+        key,
+        Object.fromEntries(Object.entries(value as JsonObject).map(([n, v]) => [n, toToolSchema(contract, v)])),
       ]
     }),
   )
@@ -72,8 +72,8 @@ function bodySchemaOf(contract: JsonObject, definition: JsonObject): JsonObject 
   const parts = [...(allOf as JsonObject[]), { properties, required }]
   return {
     ...rest,
-    properties: Object.assign({}, ...parts.map((parte) => parte.properties ?? {})),
-    required: [...new Set(parts.flatMap((parte) => (parte.required ?? []) as string[]))],
+    properties: Object.assign({}, ...parts.map((part) => part.properties ?? {})),
+    required: [...new Set(parts.flatMap((part) => (part.required ?? []) as string[]))],
   }
 }
 
@@ -82,31 +82,31 @@ const CLAVE = 'clave_de_idempotencia'
 
 function buildInput(
   contract: JsonObject,
-  operacion: ReturnType<typeof operacionesOf>[number],
+  operation: ReturnType<typeof operacionesOf>[number],
   repeatedArgument: string | undefined,
 ) {
   const properties: JsonObject = {}
   const required: string[] = []
   const donde: Record<string, 'path' | 'query' | 'key'> = {}
-  const addArgument = (nombre: string, argumentSchema: Json) => {
-    if (nombre in properties) throw new Error(`${operacion.id} has two arguments «${nombre}»`)
-    properties[nombre] = argumentSchema
+  const addArgument = (name: string, argumentSchema: Json) => {
+    if (name in properties) throw new Error(`${operation.id} has two arguments «${name}»`)
+    properties[name] = argumentSchema
   }
-  for (const { name, in: lugar, required: obligatorio, schema, description } of parametersOf(contract, operacion)) {
+  for (const { name, in: place, required: obligatorio, schema, description } of parametersOf(contract, operation)) {
     const isKey = name === 'Idempotency-Key'
-    if (lugar === 'header' && !isKey) continue
+    if (place === 'header' && !isKey) continue
     const nombre = isKey ? CLAVE : String(name)
     addArgument(nombre, {
       ...(toToolSchema(contract, schema!) as JsonObject),
       ...(description ? { description: toPlainText(description) } : {}),
     })
-    donde[nombre] = isKey ? 'key' : (lugar as 'path' | 'query')
+    donde[nombre] = isKey ? 'key' : (place as 'path' | 'query')
     if (obligatorio) required.push(nombre)
   }
-  const cuerpo = bodySchemaOf(contract, operacion.definition)
-  for (const [nombre, memberSchema] of Object.entries((cuerpo?.properties ?? {}) as JsonObject))
-    addArgument(nombre, memberSchema)
-  required.push(...((cuerpo?.required ?? []) as string[]))
+  const body = bodySchemaOf(contract, operation.definition)
+  for (const [name, memberSchema] of Object.entries((body?.properties ?? {}) as JsonObject))
+    addArgument(name, memberSchema)
+  required.push(...((body?.required ?? []) as string[]))
   if (repeatedArgument) {
     const description = `Repita el código de «${repeatedArgument}». Así consta que el cambio es de la que se quiere cambiar.`
     addArgument('confirmar', { type: 'string', description })
@@ -121,14 +121,14 @@ function buildInput(
  * the operation are the tool's arguments side by side.
  */
 export function toolsOf(contract: JsonObject): Tool[] {
-  return operacionesOf(contract).flatMap((operacion) => {
-    const { id, path, definition } = operacion
+  return operacionesOf(contract).flatMap((operation) => {
+    const { id, path, definition } = operation
     const [security] = (definition.security ?? contract.security) as Record<string, string[]>[]
     const alcances = security?.llaveDeComercio
     if (!alcances) return []
     const isWrite = definition['x-bitacora'] === 'evento' || definition['x-bitacora'] === 'cambio'
     const repeatedArgument = isWrite ? /\{(\w+)\}/.exec(path)?.[1] : undefined
-    const { donde, schema: inputSchema } = buildInput(contract, operacion, repeatedArgument)
+    const { donde, schema: inputSchema } = buildInput(contract, operation, repeatedArgument)
     return {
       nombre: id as Tool['nombre'],
       titulo: String(definition.summary),

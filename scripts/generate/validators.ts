@@ -27,7 +27,7 @@ export declare const QUERY_VALIDATORS: Readonly<Partial<Record<OperationId, Vali
 /** Validators of the headers that an operation declares. They take the object of all headers from Node. */
 export declare const HEADER_VALIDATORS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
 /** Validators of component schemas, by the name of the schema. */
-export declare const SCHEMA_VALIDATORS: Readonly<Record<${SCHEMA_NAMES.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
+export declare const SCHEMA_VALIDATORS: Readonly<Record<${SCHEMA_NAMES.map((name) => `'${name}'`).join(' | ')}, ValidateFunction>>
 `
 
 /** Modules that Ajv's generated code requires, by their names in the output. */
@@ -51,7 +51,7 @@ function createAjv(
     passContext: true,
     code: { source: true, esm: true, formats: _`formatos` },
   })
-  for (const [nombre, { validate }] of Object.entries(formats)) ajv.addFormat(nombre, validate)
+  for (const [name, { validate }] of Object.entries(formats)) ajv.addFormat(name, validate)
   ajv.addKeyword({
     keyword: 'x-telefono',
     type: 'string',
@@ -77,57 +77,57 @@ export async function generateValidators() {
     import('../../server/api/contract/formats.ts'),
     import('../../server/api/contract/telephones.ts'),
   ])
-  const texto = await readFile(new URL('contrato.json', GENERATED_FOLDER), 'utf8')
-  const documento = JSON.parse(texto)
-  const operaciones = readOperations(documento)
+  const text = await readFile(new URL('contrato.json', GENERATED_FOLDER), 'utf8')
+  const document = JSON.parse(text)
+  const operations = readOperations(document)
 
   const ajv = createAjv(FORMATS, isValidTelephone)
-  ajv.addSchema(schemas.prune(schemas.forInput(documento), ['x-telefono']), 'contrato')
+  ajv.addSchema(schemas.prune(schemas.forInput(document), ['x-telefono']), 'contrato')
 
   const exportedNames: Record<string, string> = {}
   /** Adds a schema to the compilation and returns the name of its export. Equal schemas share an export. */
   const compileSchema = (schema: object) => {
-    const clave = JSON.stringify(schema)
-    const nombre = `v${hash('sha256', clave).slice(0, 12)}`
-    if (!(nombre in exportedNames)) ajv.addSchema(schema, nombre)
-    exportedNames[nombre] = nombre
-    return nombre
+    const key = JSON.stringify(schema)
+    const name = `v${hash('sha256', key).slice(0, 12)}`
+    if (!(name in exportedNames)) ajv.addSchema(schema, name)
+    exportedNames[name] = name
+    return name
   }
   const deRef = (ref: string) => compileSchema({ $ref: `contrato#${ref}` })
   const renderTable = (entries: readonly (readonly [string, string])[]) =>
-    `{${entries.map(([nombre, compiledName]) => `\n  ${JSON.stringify(nombre)}: ${compiledName},`).join('')}\n}`
+    `{${entries.map(([name, compiledName]) => `\n  ${JSON.stringify(name)}: ${compiledName},`).join('')}\n}`
 
-  const parameters = (donde: ContractParameter['in']) =>
-    operaciones.flatMap((operacion) => {
-      const schema = parameterSchema(operacion, donde)
-      return schema ? [[operacion.id, compileSchema(schema)] as const] : []
+  const parameters = (where: ContractParameter['in']) =>
+    operations.flatMap((operation) => {
+      const schema = parameterSchema(operation, where)
+      return schema ? [[operation.id, compileSchema(schema)] as const] : []
     })
   const tables = {
-    BODY_VALIDATORS: operaciones
+    BODY_VALIDATORS: operations
       .filter(schemas.carriesJson)
-      .map((operacion) => [operacion.id, deRef(schemas.bodyRef(operacion))] as const),
+      .map((operation) => [operation.id, deRef(schemas.bodyRef(operation))] as const),
     PATH_VALIDATORS: parameters('path'),
     QUERY_VALIDATORS: parameters('query'),
     HEADER_VALIDATORS: parameters('header'),
-    SCHEMA_VALIDATORS: SCHEMA_NAMES.map((nombre) => [nombre, deRef(schemas.schemaRef(nombre))] as const),
+    SCHEMA_VALIDATORS: SCHEMA_NAMES.map((name) => [name, deRef(schemas.schemaRef(name))] as const),
   }
   await writeGenerated(
     'validators.mjs',
     `// Written by scripts/generate/validators.ts.
 ${Object.entries(MODULES)
-  .map(([nombre, moduleName]) => `import ${nombre}DeAjv from '${moduleName}.js'`)
+  .map(([name, moduleName]) => `import ${name}DeAjv from '${moduleName}.js'`)
   .join('\n')}
 import { FORMATS } from '../../api/contract/formats.ts'
 import { isValidTelephone } from '../../api/contract/telephones.ts'
 const formatos = Object.fromEntries(Object.entries(FORMATS).map(([nombre, { validate }]) => [nombre, validate]))
 ${Object.keys(MODULES)
   // A bundler may have unwrapped the default export of the CommonJS module.
-  .map((nombre) => `const ${nombre} = { default: ${nombre}DeAjv.default ?? ${nombre}DeAjv }`)
+  .map((name) => `const ${name} = { default: ${name}DeAjv.default ?? ${name}DeAjv }`)
   .join('\n')}
-export const CONTRACT_SHA256 = '${hash('sha256', texto)}'
+export const CONTRACT_SHA256 = '${hash('sha256', text)}'
 ${replaceRequires(standalone.default(ajv, exportedNames))}
 ${Object.entries(tables)
-  .map(([nombre, entries]) => `export const ${nombre} = ${renderTable(entries)}`)
+  .map(([name, entries]) => `export const ${name} = ${renderTable(entries)}`)
   .join('\n')}
 `,
   )
@@ -142,26 +142,26 @@ function fail(...messages: unknown[]): never {
  * Replaces the `require` calls that Ajv writes even as ESM.
  * @throws if a module is not in {@link MODULES}
  */
-const replaceRequires = (codigo: string) =>
-  codigo.replace(/require\("([^"]+)"\)/g, (_match, moduleName: string) => {
-    const [nombre] = Object.entries(MODULES).find(([, requiredModule]) => requiredModule === moduleName) ?? []
-    if (!nombre)
+const replaceRequires = (code: string) =>
+  code.replace(/require\("([^"]+)"\)/g, (_match, moduleName: string) => {
+    const [name] = Object.entries(MODULES).find(([, requiredModule]) => requiredModule === moduleName) ?? []
+    if (!name)
       throw new Error(`compiled validators require ${moduleName}, which scripts/generate/validators.ts doesn't know`)
-    return nombre
+    return name
   })
 
 /**
  * Tells if the validators can check a parameter: all except query parameters that are lists or unions, which
  * express-openapi-validator reads.
  */
-const isSimple = ({ in: donde, schema }: ContractParameter) =>
-  donde !== 'query' || ['string', 'integer', 'object'].includes(`${schema.type}`)
+const isSimple = ({ in: where, schema }: ContractParameter) =>
+  where !== 'query' || ['string', 'integer', 'object'].includes(`${schema.type}`)
 
 /** Returns the schema of an operation's parameters of one kind; undefined if the operation has none. */
-function parameterSchema({ parameters }: Operation, donde: ContractParameter['in']): object | undefined {
-  const ownParameters = parameters.filter((parameter) => parameter.in === donde)
+function parameterSchema({ parameters }: Operation, where: ContractParameter['in']): object | undefined {
+  const ownParameters = parameters.filter((parameter) => parameter.in === where)
   if (ownParameters.length === 0) return undefined
-  const nameOf = ({ name }: ContractParameter) => (donde === 'header' ? name.toLowerCase() : name)
+  const nameOf = ({ name }: ContractParameter) => (where === 'header' ? name.toLowerCase() : name)
   return {
     type: 'object',
     required: ownParameters.filter(({ required }) => required).map(nameOf),
@@ -169,6 +169,6 @@ function parameterSchema({ parameters }: Operation, donde: ContractParameter['in
       ownParameters.filter(isSimple).map((parameter) => [nameOf(parameter), parameter.schema]),
     ),
     // A query with a parameter that the compiled validators do not cover is left to express-openapi-validator.
-    ...(donde === 'query' ? { additionalProperties: false } : {}),
+    ...(where === 'query' ? { additionalProperties: false } : {}),
   }
 }

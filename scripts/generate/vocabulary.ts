@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from '../documentation/contract.ts'
 
-const declareConstant = (nombre: string, valor: Json) =>
-  `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
+const declareConstant = (name: string, value: Json) =>
+  `export const ${name} = ${JSON.stringify(value, null, 2)} as const\n`
 
 /**
  * Returns the source of the contract's vocabularies as constants: states and their machine, reasons, problems, scopes,

@@ -31,8 +31,8 @@ async function npmStart(DATA_DIR: string) {
     detached: true,
   })
   let output = ''
-  child.stdout.setEncoding('utf8').on('data', (texto) => {
-    output += stripVTControlCharacters(texto)
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += stripVTControlCharacters(text)
   })
   for (let i = 0; !output.includes('curl ') && i < 600 && child.exitCode === null; i++) await sleep(100)
   if (!output.includes('curl ')) throw new Error(`the service did not start:\n${output}`)

@@ -38,7 +38,7 @@ function desconocido(tree: SourceTree, newOperacion: NewOperacion): string[] {
 }
 
 /** Returns the operation's part of its path file. */
-function operacion(tree: SourceTree, newOperacion: NewOperacion): string {
+function operation(tree: SourceTree, newOperacion: NewOperacion): string {
   const { id, method, documento, etiqueta, alcance, bitacora, isRepeatable, hasBody, hasResult } = newOperacion
   const schemaFile = `../../componentes/schemas/${id}.yaml`
   return [
@@ -114,7 +114,7 @@ function schemaLines(newOperacion: NewOperacion): string {
     '      x-mensaje: debe tener de 1 a 300 caracteres visibles, en una sola línea',
     '      examples: [El cliente lo pidió]',
   ]
-  const resultado = [
+  const result = [
     `${resultSchemaName(newOperacion)}:`,
     '  type: object',
     '  x-origen: decision',
@@ -124,7 +124,7 @@ function schemaLines(newOperacion: NewOperacion): string {
     '  properties:',
     "    registrado_en: { $ref: 'basicos.yaml#/FechaHora' }",
   ]
-  return [...(newOperacion.hasBody ? datos : []), ...(newOperacion.hasResult ? resultado : []), ''].join('\n')
+  return [...(newOperacion.hasBody ? datos : []), ...(newOperacion.hasResult ? result : []), ''].join('\n')
 }
 
 /** Adds the operation, its schemas and its path to the contract. */
@@ -132,12 +132,12 @@ export function addToContract(tree: SourceTree, newOperacion: NewOperacion) {
   const { documento, path, pathFile } = newOperacion
   const folder = `openapi/${documento}`
   const isNewPath = !tree.exists(`${folder}/paths/${pathFile}`)
-  tree.add(`${folder}/paths/${pathFile}`, operacion(tree, newOperacion))
+  tree.add(`${folder}/paths/${pathFile}`, operation(tree, newOperacion))
   const schemaText = schemaLines(newOperacion)
   if (schemaText) tree.create(`openapi/componentes/schemas/${newOperacion.id}.yaml`, schemaText)
-  const clave = path.includes('{') ? `'${path}'` : path
+  const key = path.includes('{') ? `'${path}'` : path
   if (isNewPath)
     tree.change(`${folder}/openapi.yaml`, /^(?:webhooks|components):$/m, (nextLine) => {
-      return `  ${clave}:\n    $ref: paths/${pathFile}\n${nextLine}`
+      return `  ${key}:\n    $ref: paths/${pathFile}\n${nextLine}`
     })
 }

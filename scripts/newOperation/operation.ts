@@ -53,15 +53,15 @@ export interface NewOperacion {
 const isRead = (method: string) => method === 'get'
 
 /** Lists the operations of a document, in the order of its paths. */
-function readOperaciones(tree: SourceTree, documento: ContractDocument): Neighbour[] {
-  const rootText = tree.leer(`openapi/${documento}/openapi.yaml`)
+function readOperaciones(tree: SourceTree, document: ContractDocument): Neighbour[] {
+  const rootText = tree.leer(`openapi/${document}/openapi.yaml`)
   const pathMatches = rootText.matchAll(/^ {2}'?(\/[^':]+)'?:\s+(?:\{ )?\$ref: (paths\/[\w-]+\.yaml)/gm)
-  return [...pathMatches].flatMap(([, path = '', archivo = '']) =>
+  return [...pathMatches].flatMap(([, path = '', file = '']) =>
     tree
-      .leer(`openapi/${documento}/${archivo}`)
+      .leer(`openapi/${document}/${file}`)
       .split(/^(?=\w+:\n)/m)
-      .map((texto) => {
-        const part = (pattern: RegExp) => pattern.exec(texto)?.[1] ?? ''
+      .map((text) => {
+        const part = (pattern: RegExp) => pattern.exec(text)?.[1] ?? ''
         return {
           id: part(/^ {2}operationId: (\w+)/m),
           method: part(/^(\w+):/),
@@ -82,7 +82,7 @@ function neighboursOf(todas: readonly Neighbour[], path: string, method: string)
   const segments = path.split('/')
   const closeness = (candidate: Neighbour) => {
     const candidateSegments = candidate.path.split('/')
-    const firstDifference = candidateSegments.findIndex((parte, i) => parte !== segments[i])
+    const firstDifference = candidateSegments.findIndex((part, i) => part !== segments[i])
     const commonCount = firstDifference < 0 ? candidateSegments.length : firstDifference
     return commonCount * 4 + (firstDifference < 0 ? 2 : 0) + (isRead(candidate.method) === isRead(method) ? 1 : 0)
   }

@@ -4,31 +4,31 @@ import { dataSchemaName, type NewOperacion, resultSchemaName, toCall } from './o
 import type { SourceTree } from './tree.ts'
 
 /** Returns the resource that calls an operation; guides are the default. */
-function resourceOf(tree: SourceTree, operacion: string): string {
+function resourceOf(tree: SourceTree, operation: string): string {
   const resourceFiles = readdirSync(new URL('../../sdk/src/', import.meta.url)).filter((file) =>
     /^\w+Resource\.ts$/.test(file),
   )
   const ownFile =
-    resourceFiles.find((file) => tree.leer(`sdk/src/${file}`).includes(`'${operacion}'`)) ?? 'guiasResource.ts'
+    resourceFiles.find((file) => tree.leer(`sdk/src/${file}`).includes(`'${operation}'`)) ?? 'guiasResource.ts'
   return ownFile.slice(0, -'Resource.ts'.length)
 }
 
 /** Adds names to the types that a file imports from the generated ones, or re-exports. */
-function addTypeNames(tree: SourceTree, archivo: string, pattern: RegExp, tipos: readonly string[]) {
-  tree.change(archivo, pattern, (match) => match.replace('{', `{ ${tipos.join(', ')},`))
+function addTypeNames(tree: SourceTree, file: string, pattern: RegExp, types: readonly string[]) {
+  tree.change(file, pattern, (match) => match.replace('{', `{ ${types.join(', ')},`))
 }
 
 /** Gives a resource of the SDK that has only list methods the function for single requests. */
-function enableRequests(tree: SourceTree, archivo: string) {
-  const texto = tree.leer(archivo)
-  if (!texto.includes("readonly #request: ResourceClient['request']")) {
-    tree.change(archivo, /^ {2}readonly #/m, (match) => `  readonly #request: ResourceClient['request']\n${match}`)
-    tree.change(archivo, /constructor\(\{ (.+) \}: ResourceClient(.*)\) \{\n/, (match) =>
+function enableRequests(tree: SourceTree, file: string) {
+  const text = tree.leer(file)
+  if (!text.includes("readonly #request: ResourceClient['request']")) {
+    tree.change(file, /^ {2}readonly #/m, (match) => `  readonly #request: ResourceClient['request']\n${match}`)
+    tree.change(file, /constructor\(\{ (.+) \}: ResourceClient(.*)\) \{\n/, (match) =>
       match.replace('{ ', '{ request, ').concat('    this.#request = request\n'),
     )
   }
-  if (!/import (?:type )?\{ Solicitud \}/.test(texto))
-    tree.change(archivo, /^/, () => `import type { Solicitud } from './request.js'\n`)
+  if (!/import (?:type )?\{ Solicitud \}/.test(text))
+    tree.change(file, /^/, () => `import type { Solicitud } from './request.js'\n`)
 }
 
 /**
@@ -37,31 +37,31 @@ function enableRequests(tree: SourceTree, archivo: string) {
 export function addToSdk(tree: SourceTree, newOperacion: NewOperacion) {
   const { id, archivo: verb, hasBody, hasResult, parameters, isRepeatable } = newOperacion
   const api = resourceOf(tree, newOperacion.neighbour)
-  const archivo = `sdk/src/${api}Resource.ts`
-  const method = new RegExp(`^ {2}${verb}\\(`, 'm').test(tree.leer(archivo)) ? id : verb
-  const resultado = hasResult ? resultSchemaName(newOperacion) : 'void'
-  const tipos = [...(hasBody ? [dataSchemaName(newOperacion)] : []), ...(hasResult ? [resultado] : [])]
+  const file = `sdk/src/${api}Resource.ts`
+  const method = new RegExp(`^ {2}${verb}\\(`, 'm').test(tree.leer(file)) ? id : verb
+  const result = hasResult ? resultSchemaName(newOperacion) : 'void'
+  const types = [...(hasBody ? [dataSchemaName(newOperacion)] : []), ...(hasResult ? [result] : [])]
 
-  const formas = 'sdk/src/shapes.ts'
-  const forma = hasResult ? `is${capitalize(resultado)}` : 'isNothing'
+  const shapes = 'sdk/src/shapes.ts'
+  const shape = hasResult ? `is${capitalize(result)}` : 'isNothing'
   if (hasResult) {
-    addTypeNames(tree, formas, /import type \{[^}]*\} from '\.\/generated\/types\.gen\.js'/, [resultado])
-    tree.change(formas, '/** Accepts a guide, or status 304 (undefined): the guide has not changed. */', (nextLine) => {
-      const firma = `export const ${forma} = (datos: unknown): datos is ${resultado}`
+    addTypeNames(tree, shapes, /import type \{[^}]*\} from '\.\/generated\/types\.gen\.js'/, [result])
+    tree.change(shapes, '/** Accepts a guide, or status 304 (undefined): the guide has not changed. */', (nextLine) => {
+      const firma = `export const ${shape} = (datos: unknown): datos is ${result}`
       return `${firma} => hasTexts(datos, 'registrado_en')\n\n${nextLine}`
     })
   }
-  if (!new RegExp(`\\b${forma}\\b`).test(tree.leer(archivo))) {
+  if (!new RegExp(`\\b${shape}\\b`).test(tree.leer(file))) {
     const importPattern = /import \{ (.+) \} from '\.\/shapes\.js'/
-    if (importPattern.test(tree.leer(archivo)))
-      tree.change(archivo, importPattern, (match) => match.replace('{', `{ ${forma},`))
-    else tree.change(archivo, /^/, () => `import { ${forma} } from './shapes.js'\n`)
+    if (importPattern.test(tree.leer(file)))
+      tree.change(file, importPattern, (match) => match.replace('{', `{ ${shape},`))
+    else tree.change(file, /^/, () => `import { ${shape} } from './shapes.js'\n`)
   }
 
-  enableRequests(tree, archivo)
-  if (tipos.length > 0) {
-    addTypeNames(tree, archivo, /import type \{[^}]*\} from '\.\/generated\/types\.gen\.js'/, tipos)
-    addTypeNames(tree, 'sdk/src/index.ts', /export type \{[^}]*\} from '\.\/generated\/types\.gen\.js'/, tipos)
+  enableRequests(tree, file)
+  if (types.length > 0) {
+    addTypeNames(tree, file, /import type \{[^}]*\} from '\.\/generated\/types\.gen\.js'/, types)
+    addTypeNames(tree, 'sdk/src/index.ts', /export type \{[^}]*\} from '\.\/generated\/types\.gen\.js'/, types)
   }
   const firma = [
     ...parameters.map(({ nombre }) => `${nombre}: string`),
@@ -75,17 +75,17 @@ export function addToSdk(tree: SourceTree, newOperacion: NewOperacion) {
   const methodBody = [
     '',
     '  /** Qué hace, y con qué error falla. */',
-    `  ${method}(${firma.join(', ')}): Solicitud<${resultado}> {`,
-    `    return this.#request('${toCall(newOperacion.method, newOperacion.shortPath)}', { ${requestParts.join(', ')} }, opciones, ${forma})`,
+    `  ${method}(${firma.join(', ')}): Solicitud<${result}> {`,
+    `    return this.#request('${toCall(newOperacion.method, newOperacion.shortPath)}', { ${requestParts.join(', ')} }, opciones, ${shape})`,
     '  }',
     '}',
     '',
   ].join('\n')
-  tree.change(archivo, /^export class [\s\S]*?\n\}\n/m, (classText) => classText.slice(0, -'}\n'.length) + methodBody)
+  tree.change(file, /^export class [\s\S]*?\n\}\n/m, (classText) => classText.slice(0, -'}\n'.length) + methodBody)
 
   const examples = parameters.map(({ example }) => `'${example}'`)
-  const cuerpo = hasBody ? ["{ descripcion: 'El cliente lo pidió' }"] : []
-  const call = `await api.${api}.${method}(${[...examples, ...cuerpo].join(', ')})`
+  const body = hasBody ? ["{ descripcion: 'El cliente lo pidió' }"] : []
+  const call = `await api.${api}.${method}(${[...examples, ...body].join(', ')})`
   tree.create(
     `openapi/comercios/muestras/${id}.ts`,
     `import { Guias } from '@guias/sdk'

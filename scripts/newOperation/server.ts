@@ -31,12 +31,12 @@ function prueba(newOperacion: NewOperacion): string {
   const values = { guia: '${guia}', comercio: '${comercio.comercio}' }
   const literalPath = literal(newOperacion, values)
   const fullPath = isForComercios ? literalPath.replace('/', '/api/v1/') : literalPath
-  const cuerpo = hasBody ? "{ descripcion: 'El cliente lo pidió' }" : ''
-  const opciones = `{ llave: comercio.llave${cuerpo && `, cuerpo: ${cuerpo}`} }`
+  const body = hasBody ? "{ descripcion: 'El cliente lo pidió' }" : ''
+  const options = `{ llave: comercio.llave${body && `, cuerpo: ${body}`} }`
   const verb = method.toUpperCase()
   const requestCode = isForComercios
-    ? `entorno.request('${verb}', ${fullPath}, ${opciones})`
-    : `entorno.operar('${verb}', ${literalPath}${cuerpo && `, ${cuerpo}`})`
+    ? `entorno.request('${verb}', ${fullPath}, ${options})`
+    : `entorno.operar('${verb}', ${literalPath}${body && `, ${body}`})`
   return `import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../environment.ts'
 ${hasGuia ? "import { buildGuia } from '../factories.ts'\n" : ''}

@@ -10,45 +10,45 @@ export class SourceTree {
   }
 
   /** Returns the text of a file with its pending changes. */
-  leer(archivo: string): string {
-    return this.#pending.get(archivo) ?? readFileSync(new URL(archivo, this.#root), 'utf8')
+  leer(file: string): string {
+    return this.#pending.get(file) ?? readFileSync(new URL(file, this.#root), 'utf8')
   }
 
-  exists(archivo: string): boolean {
-    return this.#pending.has(archivo) || existsSync(new URL(archivo, this.#root))
+  exists(file: string): boolean {
+    return this.#pending.has(file) || existsSync(new URL(file, this.#root))
   }
 
   /**
    * Adds a file.
    * @throws if the file exists
    */
-  create(archivo: string, texto: string) {
-    if (this.exists(archivo)) throw new Error(`${archivo} exists`)
-    this.#pending.set(archivo, texto)
+  create(file: string, text: string) {
+    if (this.exists(file)) throw new Error(`${file} exists`)
+    this.#pending.set(file, text)
   }
 
   /** Adds a text at the end of a file, or adds the file. */
-  add(archivo: string, texto: string) {
-    this.#pending.set(archivo, (this.exists(archivo) ? this.leer(archivo) : '') + texto)
+  add(file: string, text: string) {
+    this.#pending.set(file, (this.exists(file) ? this.leer(file) : '') + text)
   }
 
   /**
    * Replaces the first match in a file.
    * @throws if the file has no match
    */
-  change(archivo: string, pattern: string | RegExp, por: (match: string) => string) {
-    const antes = this.leer(archivo)
-    const despues = antes.replace(pattern, (match) => por(match))
-    if (despues === antes) throw new Error(`${archivo} has no match for ${pattern}`)
-    this.#pending.set(archivo, despues)
+  change(file: string, pattern: string | RegExp, por: (match: string) => string) {
+    const before = this.leer(file)
+    const after = before.replace(pattern, (match) => por(match))
+    if (after === before) throw new Error(`${file} has no match for ${pattern}`)
+    this.#pending.set(file, after)
   }
 
   /** Writes the pending changes, and returns the paths of the files. */
   write(): string[] {
-    for (const [archivo, texto] of this.#pending) {
-      const url = new URL(archivo, this.#root)
+    for (const [file, text] of this.#pending) {
+      const url = new URL(file, this.#root)
       mkdirSync(new URL('./', url), { recursive: true })
-      writeFileSync(url, texto)
+      writeFileSync(url, text)
     }
     return [...this.#pending.keys()].sort()
   }

@@ -23,9 +23,9 @@ export async function runIn(folder: string, program: string, ...args: string[]):
 export async function linkPackages(folder: string): Promise<void> {
   const modulesFolder = join(folder, 'node_modules')
   await mkdir(join(modulesFolder, '@guias'), { recursive: true })
-  for (const nombre of await readdir(join(root, 'node_modules'))) {
-    if (nombre === '@guias' || nombre === '.cache') continue
-    await symlink(join(root, 'node_modules', nombre), join(modulesFolder, nombre))
+  for (const name of await readdir(join(root, 'node_modules'))) {
+    if (name === '@guias' || name === '.cache') continue
+    await symlink(join(root, 'node_modules', name), join(modulesFolder, name))
   }
   await symlink('../../sdk', join(modulesFolder, '@guias/sdk'))
 }
@@ -37,7 +37,7 @@ export async function linkPackages(folder: string): Promise<void> {
 export async function buildVersion(version: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await extractTag(version, folder)
-  const readLockFile = (donde: string) => readFile(join(donde, 'package-lock.json'), 'utf8')
+  const readLockFile = (where: string) => readFile(join(where, 'package-lock.json'), 'utf8')
   if ((await readLockFile(folder)) === (await readLockFile(root))) await linkPackages(folder)
   else await runIn(folder, 'npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline')
   await runIn(folder, process.execPath, 'scripts/generate.ts')

@@ -51,9 +51,9 @@ export async function findBase(): Promise<BaseVersion | { missing: string }> {
  * Returns a folder of this name in the system's temporary folder, and builds it first if it does not exist. Renames the
  * folder only when it is complete, so that concurrent or interrupted runs never see a partial one.
  */
-async function buildOnce(nombre: string, build: (folder: string) => Promise<void>): Promise<string> {
+async function buildOnce(name: string, build: (folder: string) => Promise<void>): Promise<string> {
   const base = await realpath(tmpdir())
-  const builtFolder = join(base, nombre)
+  const builtFolder = join(base, name)
   if (existsSync(builtFolder)) return builtFolder
   const folder = await mkdtemp(`${builtFolder}-`)
   try {
@@ -73,8 +73,8 @@ async function buildOnce(nombre: string, build: (folder: string) => Promise<void
  * Each clone has a folder of its own, because the packages in it are links into the clone that built it.
  */
 export async function buildPrevious({ commit }: Pick<BaseVersion, 'commit'>): Promise<string> {
-  const origen = hash('sha1', root + (await readFile(join(root, 'package-lock.json'), 'utf8')))
-  return buildOnce(`guias-anterior-${commit.slice(0, 12)}-${origen.slice(0, 6)}`, (folder) =>
+  const origin = hash('sha1', root + (await readFile(join(root, 'package-lock.json'), 'utf8')))
+  return buildOnce(`guias-anterior-${commit.slice(0, 12)}-${origin.slice(0, 6)}`, (folder) =>
     buildVersion(commit, folder),
   )
 }

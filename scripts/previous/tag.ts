@@ -31,7 +31,7 @@ export async function etiquetaAnterior(): Promise<string | undefined> {
 export async function extractTag(etiqueta: string, folder: string, paths: readonly string[] = []): Promise<void> {
   const archiving = spawn('git', ['archive', etiqueta, ...paths], { stdio: ['ignore', 'pipe', 'inherit'] })
   const unpacking = spawn('tar', ['-x', '-C', folder], { stdio: [archiving.stdout, 'ignore', 'inherit'] })
-  for (const [codigo] of await Promise.all([once(archiving, 'exit'), once(unpacking, 'exit')])) {
-    if (codigo !== 0) throw new Error(`${etiqueta}: its files could not be read`)
+  for (const [code] of await Promise.all([once(archiving, 'exit'), once(unpacking, 'exit')])) {
+    if (code !== 0) throw new Error(`${etiqueta}: its files could not be read`)
   }
 }

@@ -7,18 +7,18 @@ export type OptionValues = Record<string, string | boolean | (string | boolean)[
 /**
  * Parses the arguments of a command.
  *
- * @param nombre the command's name as typed, e.g. `webhooks crear`
+ * @param name the command's name as typed, e.g. `webhooks crear`
  * @throws UsageError with a suggestion or with the help to read
  */
-export function parseArguments(nombre: string, command: CliCommand, args: readonly string[]) {
-  const opciones = optionsOf(command)
-  const { values, positionals } = parseWithOptions(nombre, opciones, args)
+export function parseArguments(name: string, command: CliCommand, args: readonly string[]) {
+  const options = optionsOf(command)
+  const { values, positionals } = parseWithOptions(name, options, args)
   const [min, max] = command.positionals
   if (positionals.length < min) throw new UsageError(`Falta un argumento: guias ${command.usage[0]}.`)
   if (positionals.length > max) {
     throw new UsageError(
       max === 0
-        ? `Sobra «${positionals[0]}»: guias ${nombre} solo lleva opciones; vea guias ${nombre} --help.`
+        ? `Sobra «${positionals[0]}»: guias ${name} solo lleva opciones; vea guias ${name} --help.`
         : `Sobra «${positionals[max]}»: si lleva espacios, póngalo entre comillas.`,
     )
   }
@@ -30,7 +30,7 @@ export function parseArguments(nombre: string, command: CliCommand, args: readon
   return { values: values as OptionValues, positionals }
 }
 
-function parseWithOptions(nombre: string, opciones: Options, args: readonly string[]) {
+function parseWithOptions(name: string, opciones: Options, args: readonly string[]) {
   // `parseArgs` would read the value of `--lng -90.5` as an option, and longitudes are nearly always negative here. The
   // value is joined to its option, as in `--lng=-90.5`.
   const joinedArgs = args.flatMap((arg, i) =>
@@ -56,23 +56,19 @@ function parseWithOptions(nombre: string, opciones: Options, args: readonly stri
       strict: true,
     })
   } catch (error) {
-    throw explainParseError(nombre, opciones, error as Error & { code?: string })
+    throw explainParseError(name, opciones, error as Error & { code?: string })
   }
 }
 
-function explainParseError(
-  nombre: string,
-  opciones: Options,
-  { code, message }: Error & { code?: string },
-): UsageError {
+function explainParseError(name: string, options: Options, { code, message }: Error & { code?: string }): UsageError {
   const flag = /'(?:-\w, )?(-[^' =<]*)/.exec(message)?.[1] ?? ''
-  const helpHint = `Vea guias ${nombre} --help.`
+  const helpHint = `Vea guias ${name} --help.`
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
-    const parecida = findClosestWord(flag.slice(2), Object.keys(opciones))
+    const parecida = findClosestWord(flag.slice(2), Object.keys(options))
     return new UsageError(`No conozco la opción ${flag}. ${parecida ? `¿Quiso decir --${parecida}? ` : ''}${helpHint}`)
   }
-  const valor = opciones[flag.slice(2)]?.valor
-  if (valor) return new UsageError(`A ${flag} le falta su valor: ${flag} ${valor}. Si empieza por «-», ${flag}=….`)
+  const value = options[flag.slice(2)]?.valor
+  if (value) return new UsageError(`A ${flag} le falta su valor: ${flag} ${value}. Si empieza por «-», ${flag}=….`)
   return new UsageError(`${flag} no lleva ningún valor. ${helpHint}`)
 }
 
@@ -93,13 +89,13 @@ export function findClosestWord(word: string, words: readonly string[]): string 
 
 /** Returns the Levenshtein distance between two words. */
 function levenshteinDistance(a: string, b: string): number {
-  let anterior = Array.from({ length: b.length + 1 }, (_, i) => i)
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
-      row.push(Math.min(row[j - 1]! + 1, anterior[j]! + 1, anterior[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+      row.push(Math.min(row[j - 1]! + 1, previous[j]! + 1, previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
     }
-    anterior = row
+    previous = row
   }
-  return anterior[b.length]!
+  return previous[b.length]!
 }

@@ -62,7 +62,7 @@ antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
     tipo: {
       valor: '<tipo>',
       dice: 'solo de ese tipo de evento',
-      values: EVENT_TYPES.filter((tipo) => !tipo.endsWith('*')),
+      values: EVENT_TYPES.filter((type) => !type.endsWith('*')),
     },
     guia: { valor: '<código>', dice: 'solo de esa guía' },
     'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
@@ -80,17 +80,15 @@ antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
       printAviso(await api.webhooks.obtenerAviso(webhook, aviso, { signal }), context)
       return EXIT_CODE.bien
     }
-    const [desde, hasta] = [texto('creado-desde'), texto('creado-hasta')]
+    const [from, until] = [texto('creado-desde'), texto('creado-hasta')]
     const filters: FiltrosDeAvisosDeWebhook = {
       estado: texto('estado'),
       tipo: texto('tipo'),
       guia: texto('guia'),
-      creado_desde: desde === undefined ? desde : readInstantOption('creado-desde', desde),
-      creado_hasta: hasta === undefined ? hasta : readInstantOption('creado-hasta', hasta),
+      creado_desde: from === undefined ? from : readInstantOption('creado-desde', from),
+      creado_hasta: until === undefined ? until : readInstantOption('creado-hasta', until),
     }
-    await showList(context, AVISOS_LIST, (pagina) =>
-      api.webhooks.avisos(webhook, { ...filters, ...pagina }, { signal }),
-    )
+    await showList(context, AVISOS_LIST, (page) => api.webhooks.avisos(webhook, { ...filters, ...page }, { signal }))
     return EXIT_CODE.bien
   },
 }
@@ -121,19 +119,19 @@ const MAX_POLLS = 60
 const POLL_INTERVAL_MS = 500
 
 /**
- * Waits for the attempt after `anterior`, and prints the answer of the merchant's server.
+ * Waits for the attempt after `previous`, and prints the answer of the merchant's server.
  *
- * @param anterior start time of the last known attempt; undefined if the delivery has none
+ * @param previous start time of the last known attempt; undefined if the delivery has none
  * @returns exit code: 0 if the server answered 2xx, else 1; also 1 if no attempt appears in time
  */
-async function reportIntento(api: Guias, sentAviso: AvisoDeWebhook, anterior: string | undefined, context: Context) {
+async function reportIntento(api: Guias, sentAviso: AvisoDeWebhook, previous: string | undefined, context: Context) {
   const { webhook, aviso } = sentAviso
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const currentAviso = await api.webhooks.obtenerAviso(webhook, aviso, { signal: context.signal })
-    const [ultimo] = currentAviso.historial
-    if (ultimo && ultimo.iniciado_en !== anterior) {
-      const bien = ultimo.estado_http !== null && ultimo.estado_http >= 200 && ultimo.estado_http < 300
-      const intentoText = paint(bien ? 'green' : 'red', formatIntento(ultimo))
+    const [last] = currentAviso.historial
+    if (last && last.iniciado_en !== previous) {
+      const bien = last.estado_http !== null && last.estado_http >= 200 && last.estado_http < 300
+      const intentoText = paint(bien ? 'green' : 'red', formatIntento(last))
       printLine(context.json ? JSON.stringify(currentAviso) : `${paint('strong', sanitize(aviso))}  ${intentoText}`)
       return bien ? EXIT_CODE.bien : EXIT_CODE.rechazo
     }
@@ -166,9 +164,9 @@ contesta su servidor. Termina con 1 si no lo aceptó.`,
   positionals: [2, 2],
   async run(context) {
     const [webhook = '', aviso = ''] = context.positionals
-    const [api, opciones] = [context.api(), { signal: context.signal }]
-    const { historial } = await api.webhooks.obtenerAviso(webhook, aviso, opciones)
-    const sentAviso = await api.webhooks.reenviar(webhook, aviso, opciones)
+    const [api, options] = [context.api(), { signal: context.signal }]
+    const { historial } = await api.webhooks.obtenerAviso(webhook, aviso, options)
+    const sentAviso = await api.webhooks.reenviar(webhook, aviso, options)
     return reportIntento(api, sentAviso, historial[0]?.iniciado_en, context)
   },
 }
@@ -187,24 +185,24 @@ cuenta cuántos serían.`,
   },
   positionals: [1, 1],
   async run(context) {
-    const [codigo = ''] = context.positionals
-    const [desde, hasta] = [context.texto('desde'), context.texto('hasta')]
-    if (desde === undefined)
+    const [code = ''] = context.positionals
+    const [from, until] = [context.texto('desde'), context.texto('hasta')]
+    if (from === undefined)
       throw new UsageError('Diga desde cuándo: guias webhooks recuperar <webhook> --desde <fecha>.')
     const datos = {
-      desde: readInstantOption('desde', desde),
-      ...(hasta !== undefined && { hasta: readInstantOption('hasta', hasta) }),
+      desde: readInstantOption('desde', from),
+      ...(until !== undefined && { hasta: readInstantOption('hasta', until) }),
       ...(context.isSet('todas') && { todas: true }),
     }
-    const [{ webhooks }, opciones] = [context.api(), { signal: context.signal }]
+    const [{ webhooks }, options] = [context.api(), { signal: context.signal }]
     if (context.isSet('ensayo')) {
-      const ensayo = await webhooks.ensayarRecuperacion(codigo, datos, opciones)
+      const ensayo = await webhooks.ensayarRecuperacion(code, datos, options)
       printLine(
         context.json ? JSON.stringify(ensayo) : `${ensayo.eventos} eventos, de los que enviaría ${ensayo.avisos}`,
       )
       return EXIT_CODE.bien
     }
-    const recovery = await webhooks.recuperar(codigo, datos, opciones)
+    const recovery = await webhooks.recuperar(code, datos, options)
     printLine(
       context.json
         ? JSON.stringify(recovery)

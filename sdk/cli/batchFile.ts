@@ -56,14 +56,14 @@ export interface Origen {
  *
  * @throws UsageError if the path cannot be read or is not a regular file
  */
-export function readFileSize(archivo: string): number {
+export function readFileSize(file: string): number {
   try {
-    const estado = statSync(archivo)
+    const estado = statSync(file)
     if (estado.isFile()) return estado.size
   } catch (error) {
-    throw new UsageError(`No se pudo leer ${archivo}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo leer ${file}: ${explainSystemError(error)}.`)
   }
-  throw new UsageError(`${archivo} no es un archivo.`)
+  throw new UsageError(`${file} no es un archivo.`)
 }
 
 /**
@@ -72,17 +72,17 @@ export function readFileSize(archivo: string): number {
  *
  * @throws UsageError if the extension or a column is unknown, if a row cannot be read, or if the JSON has no list
  */
-export async function openLote(archivo: string, context: Context): Promise<Origen> {
-  const tipo = extname(archivo).toLowerCase()
-  if (tipo === '.json') return openJson(archivo)
-  if (tipo === '.jsonl' || tipo === '.ndjson') {
-    for await (const _ of openJsonl(archivo).rows);
-    return openJsonl(archivo)
+export async function openLote(file: string, context: Context): Promise<Origen> {
+  const type = extname(file).toLowerCase()
+  if (type === '.json') return openJson(file)
+  if (type === '.jsonl' || type === '.ndjson') {
+    for await (const _ of openJsonl(file).rows);
+    return openJsonl(file)
   }
-  if (tipo !== '.csv' && tipo !== '.txt' && tipo !== '.tsv') {
-    throw new UsageError(`No sé leer ${archivo}: debe ser .csv, .json o .jsonl. Guarde la hoja de cálculo como CSV.`)
+  if (type !== '.csv' && type !== '.txt' && type !== '.tsv') {
+    throw new UsageError(`No sé leer ${file}: debe ser .csv, .json o .jsonl. Guarde la hoja de cálculo como CSV.`)
   }
-  const openCsv = await createCsvOpener(archivo, context)
+  const openCsv = await createCsvOpener(file, context)
   for await (const _ of (await openCsv()).rows);
   return openCsv()
 }
@@ -94,28 +94,28 @@ const BATCH_REMEDIES: SheetRemedies = {
 
 const NO_COLUMNS = { columns: [], separator: ',' }
 
-function openJsonl(archivo: string): Origen {
+function openJsonl(file: string): Origen {
   let readByteCount = 0
-  const chunks = createReadStream(archivo, { highWaterMark: READ_CHUNK_BYTES, encoding: 'utf8' })
-  const rows = deJsonl(chunks, archivo, (byteCount) => {
+  const chunks = createReadStream(file, { highWaterMark: READ_CHUNK_BYTES, encoding: 'utf8' })
+  const rows = deJsonl(chunks, file, (byteCount) => {
     readByteCount += byteCount
   })
   return { rows, ...NO_COLUMNS, countReadBytes: () => readByteCount }
 }
 
-async function createCsvOpener(archivo: string, context: Context): Promise<() => Promise<Origen>> {
-  const opciones = {
+async function createCsvOpener(file: string, context: Context): Promise<() => Promise<Origen>> {
+  const options = {
     codificacion: context.texto('codificacion'),
     columnas: parseColumnPairs(context.texts('columnas') ?? []),
     ignorarOtras: context.isSet('ignorar-otras'),
   }
   return async () => {
-    const bytes = createReadStream(archivo, { highWaterMark: READ_CHUNK_BYTES })
+    const bytes = createReadStream(file, { highWaterMark: READ_CHUNK_BYTES })
     try {
-      const { columnas: columns, separador: separator, filas: rows } = await leerHoja(bytes, opciones)
-      return { rows: readGuiaRows(rows, archivo), columns, separator, countReadBytes: () => bytes.bytesRead }
+      const { columnas: columns, separador: separator, filas: rows } = await leerHoja(bytes, options)
+      return { rows: readGuiaRows(rows, file), columns, separator, countReadBytes: () => bytes.bytesRead }
     } catch (error) {
-      throw explainSheet(error, archivo, BATCH_REMEDIES)
+      throw explainSheet(error, file, BATCH_REMEDIES)
     }
   }
 }
@@ -129,16 +129,16 @@ function parseColumnPairs(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((par) => {
       const equalsIndex = par.lastIndexOf('=')
-      const [column, campo] = [par.slice(0, Math.max(0, equalsIndex)).trim(), par.slice(equalsIndex + 1).trim()]
+      const [column, field] = [par.slice(0, Math.max(0, equalsIndex)).trim(), par.slice(equalsIndex + 1).trim()]
       if (column === '') throw new UsageError(`--columnas debe ser como «Tel. cliente=telefono» y llegó «${par}».`)
-      if (campo !== '' && !COLUMNAS.includes(campo))
-        throw new UsageError(`--columnas no conoce el campo «${campo}». Los que hay: ${COLUMNAS.join(', ')}.`)
-      return [column, campo]
+      if (field !== '' && !COLUMNAS.includes(field))
+        throw new UsageError(`--columnas no conoce el campo «${field}». Los que hay: ${COLUMNAS.join(', ')}.`)
+      return [column, field]
     }),
   )
 }
 
-async function* readGuiaRows(rows: AsyncIterable<FilaDeHoja>, archivo: string) {
+async function* readGuiaRows(rows: AsyncIterable<FilaDeHoja>, file: string) {
   try {
     for await (const sheetRow of rows) {
       const guia = sheetRow.ok
@@ -150,28 +150,28 @@ async function* readGuiaRows(rows: AsyncIterable<FilaDeHoja>, archivo: string) {
       yield Object.assign(withRowNumber(guia, sheetRow.fila), { [VALUES]: sheetRow.valores })
     }
   } catch (error) {
-    throw explainSheet(error, archivo, BATCH_REMEDIES)
+    throw explainSheet(error, file, BATCH_REMEDIES)
   }
 }
 
-async function openJson(archivo: string): Promise<Origen> {
-  const bytes = readFileSize(archivo)
+async function openJson(file: string): Promise<Origen> {
+  const bytes = readFileSize(file)
   if (bytes > MAX_JSON)
     throw new UsageError(
-      `${archivo} tiene ${Math.ceil(bytes / 1024 ** 2)} MB, y un .json se lee entero: de ${MAX_JSON / 1024 ** 2} MB como mucho. Guárdelo como .jsonl, una guía por línea, que puede ser de cualquier tamaño: jq -c '(.guias? // .)[]' ${archivo} > guias.jsonl`,
+      `${file} tiene ${Math.ceil(bytes / 1024 ** 2)} MB, y un .json se lee entero: de ${MAX_JSON / 1024 ** 2} MB como mucho. Guárdelo como .jsonl, una guía por línea, que puede ser de cualquier tamaño: jq -c '(.guias? // .)[]' ${file} > guias.jsonl`,
     )
-  const contenido = await readFile(archivo)
+  const content = await readFile(file)
   let datos: unknown
   try {
-    datos = JSON.parse(contenido.toString('utf8').replace(/^\uFEFF/, ''))
+    datos = JSON.parse(content.toString('utf8').replace(/^\uFEFF/, ''))
   } catch (error) {
-    throw new UsageError(`${archivo} no es JSON: ${(error as Error).message}`)
+    throw new UsageError(`${file} no es JSON: ${(error as Error).message}`)
   }
   const { guias, recogida } = (Array.isArray(datos) ? { guias: datos } : datos) as {
     guias?: unknown
     recogida?: Recogida
   }
-  if (!Array.isArray(guias)) throw new UsageError(`${archivo} debe ser una lista de guías, o { "guias": […] }.`)
+  if (!Array.isArray(guias)) throw new UsageError(`${file} debe ser una lista de guías, o { "guias": […] }.`)
   let readCount = 0
   const rows = (async function* () {
     for (const [i, guia] of guias.entries()) {
@@ -179,30 +179,30 @@ async function openJson(archivo: string): Promise<Origen> {
       yield withRowNumber(guia, i + 1)
     }
   })()
-  return { rows, ...NO_COLUMNS, recogida, countReadBytes: () => (contenido.length * readCount) / guias.length }
+  return { rows, ...NO_COLUMNS, recogida, countReadBytes: () => (content.length * readCount) / guias.length }
 }
 
-async function* deJsonl(chunks: AsyncIterable<string>, archivo: string, onRead: (bytes: number) => void) {
+async function* deJsonl(chunks: AsyncIterable<string>, file: string, onRead: (bytes: number) => void) {
   let remainder = ''
   let lineNumber = 0
-  const leer = (linea: string) => {
+  const read = (line: string) => {
     lineNumber++
-    if (linea.trim() === '') return []
+    if (line.trim() === '') return []
     try {
-      return [withRowNumber(JSON.parse(linea.replace(/^\uFEFF/, '')), lineNumber)]
+      return [withRowNumber(JSON.parse(line.replace(/^\uFEFF/, '')), lineNumber)]
     } catch (error) {
-      throw new UsageError(`${archivo}, línea ${lineNumber}: no es JSON: ${(error as Error).message}`)
+      throw new UsageError(`${file}, línea ${lineNumber}: no es JSON: ${(error as Error).message}`)
     }
   }
   for await (const chunk of chunks) {
     onRead(Buffer.byteLength(chunk))
-    const lineas = (remainder + chunk).split('\n')
-    remainder = lineas.pop() ?? ''
+    const lines = (remainder + chunk).split('\n')
+    remainder = lines.pop() ?? ''
     if (remainder.length > MAX_LINE)
-      throw new UsageError(`${archivo}, línea ${lineNumber + lineas.length + 1}: pasa de ${MAX_LINE} letras.`)
-    for (const linea of lineas) yield* leer(linea)
+      throw new UsageError(`${file}, línea ${lineNumber + lines.length + 1}: pasa de ${MAX_LINE} letras.`)
+    for (const line of lines) yield* read(line)
   }
-  yield* leer(remainder)
+  yield* read(remainder)
 }
 
 const withRowNumber = (guia: unknown, rowNumber: number): BatchEntry =>

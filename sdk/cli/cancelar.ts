@@ -17,22 +17,22 @@ falta --si. Cancelar una ya cancelada no cambia nada.`,
   examples: ["cancelar 7K3M9QX2A1B4 --razon 'El cliente desistió'"],
   async run(context) {
     const { signal } = context
-    const codigos = await readCodes(context)
-    const [firstCode = ''] = codigos
+    const codes = await readCodes(context)
+    const [firstCode = ''] = codes
     const { guias } = context.api()
-    const guiasText = codigos.length === 1 ? `la guía ${sanitize(firstCode)}` : `${codigos.length} guías`
+    const guiasText = codes.length === 1 ? `la guía ${sanitize(firstCode)}` : `${codes.length} guías`
     if (!(await askToConfirm(`¿Cancelar ${guiasText}? No se puede deshacer.`, context.isSet('si'), signal))) {
       notify('No se canceló nada.')
       return EXIT_CODE.interrupted
     }
     const razon = context.texto('razon')
-    const fallidas = await forEachCode(codigos, context, async (codigo) => {
-      const guia = await guias.cancelar(codigo, razon === undefined ? undefined : { razon }, { signal })
+    const fallidas = await forEachCode(codes, context, async (code) => {
+      const guia = await guias.cancelar(code, razon === undefined ? undefined : { razon }, { signal })
       printLine(
         context.json ? JSON.stringify(guia) : `${paint('strong', sanitize(guia.guia))}  ${sanitize(guia.estado)}`,
       )
     })
-    if (fallidas > 0 && !context.json) notify(`${codigos.length - fallidas} canceladas, ${fallidas} no.`)
+    if (fallidas > 0 && !context.json) notify(`${codes.length - fallidas} canceladas, ${fallidas} no.`)
     return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }

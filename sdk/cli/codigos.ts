@@ -18,8 +18,8 @@ export const CODES_OPTION: Options = {
  * Converts a guide code to the form that the service compares: upper case, no spaces or hyphens, 0 for O, 1 for I and
  * L.
  */
-export const canonicalizeCode = (codigo: string) =>
-  codigo.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1')
+export const canonicalizeCode = (code: string) =>
+  code.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1')
 
 /**
  * Reads the guide codes of a command from its arguments or from `--archivo`, each code once.
@@ -27,49 +27,47 @@ export const canonicalizeCode = (codigo: string) =>
  * @throws UsageError if both are given, if the file cannot be read, or if there is no code
  */
 export async function readCodes(context: Context): Promise<string[]> {
-  const archivo = context.texto('archivo')
+  const file = context.texto('archivo')
   const givenCodes = context.positionals
-  if (archivo !== undefined && givenCodes.length > 0) {
+  if (file !== undefined && givenCodes.length > 0) {
     throw new UsageError(
       `Los códigos vienen de --archivo o de la orden, no de ambos: quite «${givenCodes[0]}» o --archivo.`,
     )
   }
-  const codigos = archivo === undefined ? givenCodes : await deBytes(await readInput(archivo), archivo)
-  const uniqueCodes = new Map(
-    codigos.filter((code) => code.trim()).map((code) => [canonicalizeCode(code), code.trim()]),
-  )
+  const codes = file === undefined ? givenCodes : await deBytes(await readInput(file), file)
+  const uniqueCodes = new Map(codes.filter((code) => code.trim()).map((code) => [canonicalizeCode(code), code.trim()]))
   if (uniqueCodes.size > 0) return [...uniqueCodes.values()]
   throw new UsageError(
-    archivo === undefined
+    file === undefined
       ? 'Falta el código de la guía, o --archivo con los códigos.'
-      : `${archivo === '-' ? 'La entrada' : archivo} no trae ningún código de guía.`,
+      : `${file === '-' ? 'La entrada' : file} no trae ningún código de guía.`,
   )
 }
 
 /** Maximum size of a file of codes or places, in bytes. It holds some million codes. */
 const MAX_INPUT = 67_108_864
 
-const describeInput = (archivo: string) => (archivo === '-' ? 'la entrada' : archivo)
+const describeInput = (file: string) => (file === '-' ? 'la entrada' : file)
 
 /**
  * Reads a whole file, or standard input for `-`.
  *
  * @throws UsageError if the file cannot be read or is too large
  */
-export async function readInput(archivo: string): Promise<Buffer> {
+export async function readInput(file: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   let total = 0
   try {
-    for await (const chunk of archivo === '-' ? process.stdin : createReadStream(archivo)) {
+    for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
       chunks.push(chunk)
       total += chunk.length
       if (total > MAX_INPUT) break
     }
   } catch (error) {
-    throw new UsageError(`No se pudo leer ${describeInput(archivo)}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo leer ${describeInput(file)}: ${explainSystemError(error)}.`)
   }
   if (total <= MAX_INPUT) return Buffer.concat(chunks)
-  throw new UsageError(`${describeInput(archivo)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
+  throw new UsageError(`${describeInput(file)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
 }
 
 const CODE_PATTERN = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
@@ -80,9 +78,9 @@ const CODE_PATTERN = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
  *
  * @throws UsageError if the bytes are no table
  */
-export async function openTable(bytes: Uint8Array, archivo: string): Promise<Tabla> {
+export async function openTable(bytes: Uint8Array, file: string): Promise<Tabla> {
   const throwExplained = (error: unknown) => {
-    throw explainSheet(error, describeInput(archivo))
+    throw explainSheet(error, describeInput(file))
   }
   // Excel saves a table that it changed in windows-1252.
   const encoding = isUtf8(bytes) ? 'utf-8' : 'windows-1252'
@@ -104,23 +102,23 @@ export async function openTable(bytes: Uint8Array, archivo: string): Promise<Tab
  * Reads codes from JSON (a list, or one object per line), from a table with a column `guia`, or from plain codes. A row
  * without a code gives an empty text, which {@link readCodes} drops.
  */
-async function deBytes(bytes: Uint8Array, archivo: string): Promise<string[]> {
+async function deBytes(bytes: Uint8Array, file: string): Promise<string[]> {
   // PowerShell writes JSON in UTF-16.
-  const texto = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes)
-  if (/^\s*[[{]/.test(texto)) return deJson(texto)
-  if (texto.trim() === '') return []
-  const { columnas: columns, campos, filas: rows } = await openTable(bytes, archivo)
+  const text = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes)
+  if (/^\s*[[{]/.test(text)) return deJson(text)
+  if (text.trim() === '') return []
+  const { columnas: columns, campos, filas: rows } = await openTable(bytes, file)
   const column = campos.lastIndexOf('guia')
-  const codigos = column < 0 ? [...columns] : []
-  for await (const { valores: values } of rows) codigos.push(...(column < 0 ? values : [values[column] ?? '']))
-  return codigos
+  const codes = column < 0 ? [...columns] : []
+  for await (const { valores: values } of rows) codes.push(...(column < 0 ? values : [values[column] ?? '']))
+  return codes
 }
 
-function deJson(texto: string): string[] {
+function deJson(text: string): string[] {
   try {
-    const parsed: unknown = texto.trimStart().startsWith('[')
-      ? JSON.parse(texto)
-      : texto.split('\n').flatMap((linea) => (linea.trim() ? [JSON.parse(linea)] : []))
+    const parsed: unknown = text.trimStart().startsWith('[')
+      ? JSON.parse(text)
+      : text.split('\n').flatMap((line) => (line.trim() ? [JSON.parse(line)] : []))
     return (parsed as unknown[]).map((element) =>
       String(typeof element === 'object' ? ((element as { guia?: unknown })?.guia ?? '') : element),
     )
@@ -135,22 +133,18 @@ function deJson(texto: string): string[] {
  *
  * @returns the number of guides that failed
  */
-export async function forEachCode(
-  codigos: readonly string[],
-  context: Context,
-  action: (codigo: string) => Promise<void>,
-) {
+export async function forEachCode(codes: readonly string[], context: Context, action: (code: string) => Promise<void>) {
   let fallidas = 0
-  for (const codigo of codigos) {
+  for (const code of codes) {
     try {
-      await action(codigo)
+      await action(code)
     } catch (error) {
       const isGuiaFailure = error instanceof ErrorApi && (error.status === 404 || error.status === 409)
-      if (!isGuiaFailure || codigos.length === 1) throw error
+      if (!isGuiaFailure || codes.length === 1) throw error
       fallidas++
       const mensaje = context.describeError(error)
-      if (context.json) notify(JSON.stringify({ guia: codigo, codigo: error.codigo, mensaje }))
-      else notify(`${paintNotice('red', sanitize(codigo))}  ${mensaje}`)
+      if (context.json) notify(JSON.stringify({ guia: code, codigo: error.codigo, mensaje }))
+      else notify(`${paintNotice('red', sanitize(code))}  ${mensaje}`)
     }
   }
   return fallidas

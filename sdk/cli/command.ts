@@ -32,10 +32,10 @@ export interface Context {
    * Text of an option; undefined if not given. Values outside the vocabulary `T` are not refused here; the service
    * refuses them with its own message.
    */
-  texto<T extends string = string>(nombre: string): T | undefined
+  texto<T extends string = string>(name: string): T | undefined
   /** Texts of an option that may be repeated, split at commas; undefined if not given. */
-  texts<T extends string = string>(nombre: string): T[] | undefined
-  isSet(nombre: string): boolean
+  texts<T extends string = string>(name: string): T[] | undefined
+  isSet(name: string): boolean
   json: boolean
   /** Returns the message of an error in this program's words. */
   describeError(error: unknown): string
@@ -81,12 +81,12 @@ export type CliCommands = Readonly<Record<string, CliCommand | CommandGroup>>
  *
  * @throws UsageError if the value is not a number or is too small
  */
-export function numero(context: Context, nombre: string, defaultValue: number, min: number): number {
-  const texto = context.texto(nombre)
-  if (texto === undefined) return defaultValue
-  const valor = Number(texto)
-  if (texto.trim() !== '' && Number.isFinite(valor) && valor >= min) return valor
-  throw new UsageError(`--${nombre} debe ser un número de ${min} en adelante y llegó «${texto}».`)
+export function numero(context: Context, name: string, defaultValue: number, min: number): number {
+  const text = context.texto(name)
+  if (text === undefined) return defaultValue
+  const value = Number(text)
+  if (text.trim() !== '' && Number.isFinite(value) && value >= min) return value
+  throw new UsageError(`--${name} debe ser un número de ${min} en adelante y llegó «${text}».`)
 }
 
 /**
@@ -94,10 +94,10 @@ export function numero(context: Context, nombre: string, defaultValue: number, m
  *
  * @throws UsageError if the value is not an integer
  */
-export function readIntegerOption(context: Context, nombre: string, defaultValue: number, min: number): number {
-  const valor = numero(context, nombre, defaultValue, min)
-  if (Number.isInteger(valor)) return valor
-  throw new UsageError(`--${nombre} debe ser un número entero y llegó «${context.texto(nombre)}».`)
+export function readIntegerOption(context: Context, name: string, defaultValue: number, min: number): number {
+  const value = numero(context, name, defaultValue, min)
+  if (Number.isInteger(value)) return value
+  throw new UsageError(`--${name} debe ser un número entero y llegó «${context.texto(name)}».`)
 }
 
 /**
@@ -106,11 +106,11 @@ export function readIntegerOption(context: Context, nombre: string, defaultValue
  * @param alsoAccepted other accepted words, for the error message
  * @throws UsageError if the text is not a date
  */
-export function readInstantOption(nombre: string, texto: string, alsoAccepted = ''): string {
-  const fecha = new Date(/^\d{4}-\d\d-\d\d$/.test(texto) ? `${texto}T00:00` : texto)
-  if (!Number.isNaN(fecha.getTime())) return fecha.toISOString()
+export function readInstantOption(name: string, text: string, alsoAccepted = ''): string {
+  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text)
+  if (!Number.isNaN(date.getTime())) return date.toISOString()
   throw new UsageError(
-    `--${nombre} debe ser ${alsoAccepted}una fecha, AAAA-MM-DD o AAAA-MM-DDThh:mm:ssZ, y llegó «${texto}».`,
+    `--${name} debe ser ${alsoAccepted}una fecha, AAAA-MM-DD o AAAA-MM-DDThh:mm:ssZ, y llegó «${text}».`,
   )
 }
 

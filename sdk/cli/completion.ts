@@ -14,15 +14,15 @@ interface CompletionPosition {
   complete: CliCommand['complete']
 }
 
-function listPositions(commands: CliCommands, antes = ''): CompletionPosition[] {
+function listPositions(commands: CliCommands, before = ''): CompletionPosition[] {
   const ownPosition: CompletionPosition = {
-    path: antes,
-    commands: Object.entries(commands).map(([nombre, { summary }]) => [nombre, summary]),
-    opciones: [['help', { dice: 'esta ayuda' }], ...(antes ? [] : [['version', { dice: 'la versión' }] as const])],
+    path: before,
+    commands: Object.entries(commands).map(([name, { summary }]) => [name, summary]),
+    opciones: [['help', { dice: 'esta ayuda' }], ...(before ? [] : [['version', { dice: 'la versión' }] as const])],
     complete: undefined,
   }
-  const childPositions = Object.entries(commands).flatMap(([nombre, entry]) => {
-    const path = antes ? `${antes} ${nombre}` : nombre
+  const childPositions = Object.entries(commands).flatMap(([name, entry]) => {
+    const path = before ? `${before} ${name}` : name
     if (isGroup(entry)) return listPositions(entry.commands, path)
     return [{ path, commands: [], opciones: Object.entries(optionsOf(entry)), complete: entry.complete }]
   })
@@ -32,7 +32,7 @@ function listPositions(commands: CliCommands, antes = ''): CompletionPosition[] 
 const takesFile = ({ valor }: Option) => valor === '<ruta>'
 
 /** Puts a text in single quotes, in the form that bash, zsh and fish all read. */
-const quote = (texto: string) => `'${texto.replaceAll("'", "'\\''")}'`
+const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 const SCRIPT_HEADER = (instruction: string) => `# Completado de guias. ${instruction}
 # Hecho con «guias completar»: al actualizar el paquete, hágalo otra vez.
@@ -54,12 +54,12 @@ function renderBash(positions: readonly CompletionPosition[]): string {
     positions.flatMap(({ path, opciones }) =>
       opciones
         .filter(([, option]) => option.valor && accepts(option))
-        .map(([nombre, option]) => ({ clave: `${path} --${nombre}`, option })),
+        .map(([name, option]) => ({ clave: `${path} --${name}`, option })),
     )
   const values = conValor(({ values }) => Boolean(values))
-  const archivos = conValor(takesFile)
+  const files = conValor(takesFile)
   const freeOptions = conValor((option) => !option.values && !takesFile(option))
-  const joinKeys = (claves: { clave: string }[]) => claves.map(({ clave }) => quote(clave)).join('|')
+  const joinKeys = (keys: { clave: string }[]) => keys.map(({ clave }) => quote(clave)).join('|')
   return `${SCRIPT_HEADER('Póngalo en ~/.bashrc:  source <(guias completar bash)')}
 _guias() {
   local actual=\${COMP_WORDS[COMP_CWORD]} previa=\${COMP_WORDS[COMP_CWORD-1]} camino= palabra i
@@ -78,17 +78,17 @@ _guias() {
   compopt +o default 2>/dev/null
   case "$camino $previa" in
 ${values.map(({ clave, option }) => `    ${quote(clave)}) _guias_lista ${quote(option.values!.join(' '))}; return ;;`).join('\n')}
-    ${joinKeys(archivos)}) compopt -o default 2>/dev/null; return ;;
+    ${joinKeys(files)}) compopt -o default 2>/dev/null; return ;;
     ${joinKeys(freeOptions)}) return ;;
   esac
   if [[ $actual == -* ]]; then
     case "$camino" in
-${positions.map(({ path, opciones }) => `      ${quote(path)}) COMPREPLY=($(compgen -W ${quote(opciones.map(([nombre]) => `--${nombre}`).join(' '))} -- "$actual")) ;;`).join('\n')}
+${positions.map(({ path, opciones }) => `      ${quote(path)}) COMPREPLY=($(compgen -W ${quote(opciones.map(([name]) => `--${name}`).join(' '))} -- "$actual")) ;;`).join('\n')}
     esac
     return
   fi
   case "$camino" in
-${groups.map(({ path, commands }) => `    ${quote(path)}) COMPREPLY=($(compgen -W ${quote(commands.map(([nombre]) => nombre).join(' '))} -- "$actual")) ;;`).join('\n')}
+${groups.map(({ path, commands }) => `    ${quote(path)}) COMPREPLY=($(compgen -W ${quote(commands.map(([name]) => name).join(' '))} -- "$actual")) ;;`).join('\n')}
 ${positions
   .flatMap(({ path, complete }) =>
     Array.isArray(complete)
@@ -112,23 +112,23 @@ complete -o default -F _guias guias
 
 function renderZsh(positions: readonly CompletionPosition[]): string {
   // In zsh's `_arguments`, colons and brackets are syntax and must be escaped.
-  const escapeSyntax = (texto: string) => texto.replace(/[[\]:\\]/g, '\\$&')
-  const formatOption = ([nombre, option]: readonly [string, Option]) => {
+  const escapeSyntax = (text: string) => text.replace(/[[\]:\\]/g, '\\$&')
+  const formatOption = ([name, option]: readonly [string, Option]) => {
     const valueSpec = option.values
       ? `:valor:${option.multiple ? `_sequence compadd - ${joinValues(option)}` : `(${joinValues(option)})`}`
       : `:valor:${takesFile(option) ? '_files' : ' '}`
     return quote(
-      `${option.multiple ? '*' : ''}--${nombre}${option.valor ? '=' : ''}[${escapeSyntax(option.dice)}]${option.valor ? valueSpec : ''}`,
+      `${option.multiple ? '*' : ''}--${name}${option.valor ? '=' : ''}[${escapeSyntax(option.dice)}]${option.valor ? valueSpec : ''}`,
     )
   }
   const cases = positions.map(({ path, commands, opciones, complete }) => {
     // `{:}` is an action that does nothing. Without an action, zsh would stop completing options at the first argument.
-    const accion = Array.isArray(complete) ? `(${complete.join(' ')})` : complete ? '_files' : '{:}'
+    const action = Array.isArray(complete) ? `(${complete.join(' ')})` : complete ? '_files' : '{:}'
     const zshCommand =
       commands.length > 0
-        ? `lista=(${commands.map(([nombre, summary]) => quote(`${nombre}:${summary.replaceAll(':', '\\:')}`)).join(' ')})
+        ? `lista=(${commands.map(([name, summary]) => quote(`${name}:${summary.replaceAll(':', '\\:')}`)).join(' ')})
       if [[ $PREFIX == -* ]]; then _arguments ${opciones.map(formatOption).join(' ')}; else _describe orden lista; fi`
-        : `_arguments ${[...opciones.map(formatOption), quote(`*:argumento:${accion}`)].join(' \\\n        ')}`
+        : `_arguments ${[...opciones.map(formatOption), quote(`*:argumento:${action}`)].join(' \\\n        ')}`
     return `    ${quote(path)})\n      ${zshCommand} ;;`
   })
   return `#compdef guias
@@ -158,11 +158,11 @@ if [[ $funcstack[1] == _guias ]]; then _guias "$@"; else compdef _guias guias; f
 }
 
 function renderFish(positions: readonly CompletionPosition[]): string {
-  const lineas = positions.flatMap(({ path, commands, opciones, complete }) => {
-    const donde = `-n ${quote(`__guias_en ${quote(path).replaceAll("'", '"')}`)}`
+  const lines = positions.flatMap(({ path, commands, opciones, complete }) => {
+    const where = `-n ${quote(`__guias_en ${quote(path).replaceAll("'", '"')}`)}`
     return [
-      ...commands.map(([nombre, summary]) => `complete -c guias ${donde} -f -a ${nombre} -d ${quote(summary)}`),
-      ...opciones.map(([nombre, option]) => {
+      ...commands.map(([name, summary]) => `complete -c guias ${where} -f -a ${name} -d ${quote(summary)}`),
+      ...opciones.map(([name, option]) => {
         const { valor, values, dice, multiple } = option
         const candidates = multiple ? `(__fish_append , ${joinValues(option)})` : joinValues(option)
         const valueFlags = values
@@ -172,10 +172,10 @@ function renderFish(positions: readonly CompletionPosition[]): string {
             : valor
               ? ' -x'
               : ' -f'
-        return `complete -c guias ${donde} -l ${nombre}${valueFlags} -d ${quote(dice)}`
+        return `complete -c guias ${where} -l ${name}${valueFlags} -d ${quote(dice)}`
       }),
-      ...(Array.isArray(complete) ? [`complete -c guias ${donde} -f -a ${quote(complete.join(' '))}`] : []),
-      ...(complete === 'archivo' ? [`complete -c guias ${donde} -F`] : []),
+      ...(Array.isArray(complete) ? [`complete -c guias ${where} -f -a ${quote(complete.join(' '))}`] : []),
+      ...(complete === 'archivo' ? [`complete -c guias ${where} -F`] : []),
     ]
   })
   return `${SCRIPT_HEADER('Guárdelo:  guias completar fish > ~/.config/fish/completions/guias.fish')}
@@ -191,7 +191,7 @@ function __guias_en
     test "$camino" = "$argv[1]"
 end
 complete -c guias -f
-${lineas.join('\n')}
+${lines.join('\n')}
 `
 }
 

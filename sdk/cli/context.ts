@@ -21,7 +21,7 @@ export function createContext(values: OptionValues, positionals: string[], given
     givenOptions,
     texto,
     texts: <T extends string>(option: string) =>
-      (values[option] as string[] | undefined)?.flatMap((entry) => entry.split(',').map((parte) => parte.trim() as T)),
+      (values[option] as string[] | undefined)?.flatMap((entry) => entry.split(',').map((part) => part.trim() as T)),
     isSet: (option) => values[option] === true,
     json: values.json === true,
     describeError: (error) => describeError(error, { direccion, givenOptions }),
@@ -49,20 +49,20 @@ function openClient(llave: string, url: string, de: Direccion['de'], json: boole
   }
 }
 
-function readLlave(archivo: string | undefined): string {
-  if (archivo === undefined) {
+function readLlave(file: string | undefined): string {
+  if (file === undefined) {
     const llave = process.env.GUIAS_LLAVE?.trim()
     if (llave) return llave
     throw new UsageError('Falta su llave: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.')
   }
   let llave: string
   try {
-    llave = readFileSync(archivo, 'utf8').trim()
+    llave = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new UsageError(`No se pudo leer la llave de ${archivo}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo leer la llave de ${file}: ${explainSystemError(error)}.`)
   }
   if (llave) return llave
-  throw new UsageError(`${archivo} está vacío: debe llevar su llave, guia_test_… o guia_live_….`)
+  throw new UsageError(`${file} está vacío: debe llevar su llave, guia_test_… o guia_live_….`)
 }
 
 /**

@@ -40,10 +40,10 @@ la misma corrección no cambia nada.`,
   positionals: [1, 1],
   examples: ["corregir 7K3M9QX2A1B4 --telefono '5987 1234' --direccion 'Calle 2'"],
   async run(context) {
-    const [codigo = ''] = context.positionals
+    const [code = ''] = context.positionals
     const secuencia = context.texto('secuencia')
     const givenFields = setTelefono(
-      guiaDeCampos((campo) => context.texto(optionNameOf(campo))),
+      guiaDeCampos((field) => context.texto(optionNameOf(field))),
       context.texto('pais'),
     )
     const { recogida, ...clearedFields } = parseClearedFields(context.texts('borrar') ?? [])
@@ -53,11 +53,11 @@ la misma corrección no cambia nada.`,
       ...(recogida ? { recogida: { ...givenFields.recogida, ...recogida } } : {}),
       ...(secuencia === undefined ? {} : { secuencia: Number(secuencia) }),
     } as CorreccionDeGuia
-    if (Object.keys(correccion).every((campo) => campo === 'pais' || campo === 'secuencia'))
+    if (Object.keys(correccion).every((field) => field === 'pais' || field === 'secuencia'))
       throw new UsageError('Falta qué corregir, por ejemplo --telefono. Vea guias corregir --help.')
     const estricto = context.isSet('estricto') ? { estricto: true } : {}
     const { signal } = context
-    const guia = await context.api().guias.corregir(codigo, { ...correccion, ...estricto }, { signal })
+    const guia = await context.api().guias.corregir(code, { ...correccion, ...estricto }, { signal })
     if (context.json) printLine(JSON.stringify(guia))
     else {
       printLine(`${paint('strong', sanitize(guia.guia))}  ${sanitize(guia.estado)}, secuencia ${guia.secuencia}`)
@@ -71,14 +71,14 @@ type ClearedFields = Record<string, null>
 const RECOGIDA_PREFIX = 'recogida-'
 
 /** Returns the members to clear, with the value null. Members of the pickup are in an object of their own. */
-function parseClearedFields(opciones: readonly string[]): { recogida?: ClearedFields } {
+function parseClearedFields(options: readonly string[]): { recogida?: ClearedFields } {
   const clearedFields: ClearedFields = {}
   const recogida: ClearedFields = {}
-  for (const option of opciones) {
-    const [de, nombre] = option.startsWith(RECOGIDA_PREFIX)
+  for (const option of options) {
+    const [de, name] = option.startsWith(RECOGIDA_PREFIX)
       ? [recogida, option.slice(RECOGIDA_PREFIX.length)]
       : [clearedFields, option]
-    de[nombre.replaceAll('-', '_')] = null
+    de[name.replaceAll('-', '_')] = null
   }
   return { ...clearedFields, ...(Object.keys(recogida).length > 0 ? { recogida } : {}) }
 }

@@ -31,28 +31,26 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
     --recogida-lat 14.58 --recogida-lng -90.54`,
   ],
   async run(context) {
-    const [archivo] = context.positionals
+    const [file] = context.positionals
     // `--pais` and `--estricto` also apply to a guide that is read from a file.
     const givenGuiaOptions = context.givenOptions.filter((option) => option !== 'pais' && option !== 'estricto')
-    if (archivo !== undefined && givenGuiaOptions.length > 0) {
-      throw new UsageError(
-        `La guía viene de ${archivo} o de las opciones, no de ambos: quite --${givenGuiaOptions[0]}.`,
-      )
+    if (file !== undefined && givenGuiaOptions.length > 0) {
+      throw new UsageError(`La guía viene de ${file} o de las opciones, no de ambos: quite --${givenGuiaOptions[0]}.`)
     }
-    const pais = context.texto('pais')
+    const country = context.texto('pais')
     const estricto = context.isSet('estricto') ? { estricto: true } : {}
-    const guia = archivo === undefined ? readGuiaFromOptions(context) : readJson(archivo)
+    const guia = file === undefined ? readGuiaFromOptions(context) : readJson(file)
     const { datos, repetida } = await context
       .api()
-      .guias.crear({ ...setTelefono(guia as GuiaIndividual, pais), ...estricto }, { signal: context.signal })
+      .guias.crear({ ...setTelefono(guia as GuiaIndividual, country), ...estricto }, { signal: context.signal })
       .conRespuesta()
     // The SDK has already printed the warnings of a guide that ended.
     const advertencias = datos.advertencias.filter((advertencia) => !isOfEndedGuide(advertencia))
     if (context.json) printLine(JSON.stringify(datos))
     else {
-      const lugar = datos.ubicacion ? `, ubicación ${datos.ubicacion.estado}` : ''
+      const place = datos.ubicacion ? `, ubicación ${datos.ubicacion.estado}` : ''
       printLine(
-        `${paint('strong', sanitize(datos.guia))}  ${sanitize(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
+        `${paint('strong', sanitize(datos.guia))}  ${sanitize(datos.estado)}${place}${repetida ? '  (ya existía)' : ''}`,
       )
       notifyAdvertencias(advertencias, context.givenOptions)
     }
@@ -67,30 +65,28 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
  * @throws UsageError naming every missing option
  */
 function readGuiaFromOptions(context: Context) {
-  const areGiven = (...names: string[]) => names.every((nombre) => context.texto(nombre)?.trim())
-  const missing = ['telefono', 'departamento', 'municipio']
-    .filter((nombre) => !areGiven(nombre))
-    .map((nombre) => `--${nombre}`)
+  const areGiven = (...names: string[]) => names.every((name) => context.texto(name)?.trim())
+  const missing = ['telefono', 'departamento', 'municipio'].filter((name) => !areGiven(name)).map((name) => `--${name}`)
   if (!areGiven('recogida-lat', 'recogida-lng') && !areGiven('recogida-maps-url')) {
     missing.push('dónde se recoge (--recogida-lat y --recogida-lng, o --recogida-maps-url)')
   }
   if (areGiven('lat') !== areGiven('lng')) missing.push(areGiven('lat') ? '--lng' : '--lat')
   if (missing.length > 0) throw new UsageError(`Falta ${formatList(missing)}. Vea guias crear --help.`)
-  return guiaDeCampos((campo) => context.texto(optionNameOf(campo)))
+  return guiaDeCampos((field) => context.texto(optionNameOf(field)))
 }
 
 const formatList = (items: string[]) => new Intl.ListFormat('es').format(items)
 
-function readJson(archivo: string): unknown {
-  let texto: string
+function readJson(file: string): unknown {
+  let text: string
   try {
-    texto = readFileSync(archivo === '-' ? 0 : archivo, 'utf8')
+    text = readFileSync(file === '-' ? 0 : file, 'utf8')
   } catch (error) {
-    throw new UsageError(`No se pudo leer ${archivo === '-' ? 'la entrada' : archivo}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo leer ${file === '-' ? 'la entrada' : file}: ${explainSystemError(error)}.`)
   }
   try {
-    return JSON.parse(texto.replace(/^\uFEFF/, ''))
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
-    throw new UsageError(`${archivo} no es JSON: ${(error as Error).message}`)
+    throw new UsageError(`${file} no es JSON: ${(error as Error).message}`)
   }
 }

@@ -36,11 +36,11 @@ datos que se dan. Vale la primera decisión.`,
     "reintentar 7K3M9QX2A1B4 --telefono '5987 1234'",
   ],
   async run(context) {
-    const [codigo = ''] = context.positionals
+    const [code = ''] = context.positionals
     const [fecha, franja, secuencia] = ['fecha', 'franja', 'secuencia'].map((option) => context.texto(option))
     const retryRequest = {
       ...setTelefono(
-        guiaDeCampos((campo) => context.texto(optionNameOf(campo))),
+        guiaDeCampos((field) => context.texto(optionNameOf(field))),
         context.texto('pais'),
       ),
       ...(fecha === undefined ? {} : { fecha }),
@@ -48,15 +48,15 @@ datos que se dan. Vale la primera decisión.`,
       ...(secuencia === undefined ? {} : { secuencia: Number(secuencia) }),
       ...(context.isSet('estricto') ? { estricto: true } : {}),
     } as ReintentoDeGuia
-    const guia = await context.api().guias.reintentar(codigo, retryRequest, { signal: context.signal })
+    const guia = await context.api().guias.reintentar(code, retryRequest, { signal: context.signal })
     printGuia(context, guia)
     if (!context.json) notifyAdvertencias(guia.advertencias, context.givenOptions)
     return EXIT_CODE.bien
   },
 }
 
-function parseWindow(texto: string): Franja {
-  const [desde, hasta, ...rest] = texto.split('-')
+function parseWindow(text: string): Franja {
+  const [desde, hasta, ...rest] = text.split('-')
   if (!desde || !hasta || rest.length > 0) throw new UsageError('--franja va como 14:00-18:00.')
   return { desde, hasta }
 }
@@ -77,17 +77,17 @@ lectura. En una terminal pregunta antes; fuera de ella hace falta --si.`,
     const { signal } = context
     const razon = context.texto('razon')
     if (razon === undefined) throw new UsageError("Falta --razon, por ejemplo --razon 'El cliente ya no lo quiere'.")
-    const codigos = await readCodes(context)
-    const guiasText = codigos.length === 1 ? `la guía ${sanitize(codigos[0]!)}` : `${codigos.length} guías`
+    const codes = await readCodes(context)
+    const guiasText = codes.length === 1 ? `la guía ${sanitize(codes[0]!)}` : `${codes.length} guías`
     if (!(await askToConfirm(`¿Devolver ${guiasText}?`, context.isSet('si'), signal))) {
       notify('No se devolvió nada.')
       return EXIT_CODE.interrupted
     }
     const { guias } = context.api()
-    const fallidas = await forEachCode(codigos, context, async (codigo) => {
-      printGuia(context, await guias.devolver(codigo, { razon }, { signal }))
+    const fallidas = await forEachCode(codes, context, async (code) => {
+      printGuia(context, await guias.devolver(code, { razon }, { signal }))
     })
-    if (fallidas > 0 && !context.json) notify(`${codigos.length - fallidas} decididas, ${fallidas} no.`)
+    if (fallidas > 0 && !context.json) notify(`${codes.length - fallidas} decididas, ${fallidas} no.`)
     return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }

@@ -32,7 +32,7 @@ const FIELDS_BY_CHOICE: Record<DecisionSimulada['eleccion'], Omit<DecisionSimula
 const CHOICES = Object.keys(FIELDS_BY_CHOICE)
 /** States from which a guide is brought to a failed attempt before the recipient decides. */
 const STATES_BEFORE_INTENTO: readonly string[] = ['aceptado', 'recolectado', 'en_ruta']
-const isChoice = (texto: string): texto is DecisionSimulada['eleccion'] => CHOICES.includes(texto)
+const isChoice = (text: string): text is DecisionSimulada['eleccion'] => CHOICES.includes(text)
 const DEFAULT_REASONS: Record<string, Conocido<Motivo>> = {
   intento_fallido: 'destinatario_ausente',
   en_devolucion: 'a_pedido_del_comercio',
@@ -100,12 +100,12 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
 }
 
 async function takeGuia({ guias }: Guias, context: Context, withoutPlace: boolean): Promise<Guia> {
-  const codigo = context.texto('guia')
-  if (codigo !== undefined) {
-    const { eventos: _, ...guia } = await guias.obtener(codigo, { limite: 1 })
+  const code = context.texto('guia')
+  if (code !== undefined) {
+    const { eventos: _, ...guia } = await guias.obtener(code, { limite: 1 })
     return guia
   }
-  const lugar = withoutPlace ? undefined : { lat: 14.633, lng: -90.606 }
+  const place = withoutPlace ? undefined : { lat: 14.633, lng: -90.606 }
   return guias.crear({
     telefono: '+50255512345',
     departamento: 'Guatemala',
@@ -113,27 +113,27 @@ async function takeGuia({ guias }: Guias, context: Context, withoutPlace: boolea
     destinatario: 'Destinatario de prueba',
     external_ref: `disparar-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`,
     recogida: { nombre: 'Bodega de prueba', lat: 14.583611, lng: -90.548611 },
-    lat: lugar?.lat,
-    lng: lugar?.lng,
+    lat: place?.lat,
+    lng: place?.lng,
   })
 }
 
-async function advanceGuia(api: Guias, desde: Guia, estado: string, context: Context): Promise<Guia> {
+async function advanceGuia(api: Guias, from: Guia, estado: string, context: Context): Promise<Guia> {
   const path = PATHS_TO_STATE[estado] ?? []
-  const currentIndex = path.indexOf(desde.estado as Paso)
+  const currentIndex = path.indexOf(from.estado as Paso)
   // A guide whose state is not on the usual path is moved straight to the requested state. If the rules forbid this
   // change, the service refuses it.
-  const steps = currentIndex >= 0 ? path.slice(currentIndex + 1) : desde.estado === 'aceptado' ? path : path.slice(-1)
-  let guia = desde
-  for (const paso of steps) {
-    const motivo = (paso === estado ? context.texto<Conocido<Motivo>>('motivo') : undefined) ?? DEFAULT_REASONS[paso]
+  const steps = currentIndex >= 0 ? path.slice(currentIndex + 1) : from.estado === 'aceptado' ? path : path.slice(-1)
+  let guia = from
+  for (const step of steps) {
+    const motivo = (step === estado ? context.texto<Conocido<Motivo>>('motivo') : undefined) ?? DEFAULT_REASONS[step]
     const sin_firma =
-      paso === 'entregado' ? context.texto<AvanceSimulado['sin_firma'] & string>('sin-firma') : undefined
+      step === 'entregado' ? context.texto<AvanceSimulado['sin_firma'] & string>('sin-firma') : undefined
     guia =
-      paso === 'cancelado'
+      step === 'cancelado'
         ? await api.guias.cancelar(guia.guia)
         : await api.simulador.avanzar(guia.guia, {
-            estado: paso,
+            estado: step,
             ...(motivo ? { motivo } : {}),
             ...(sin_firma ? { sin_firma } : {}),
           })
@@ -152,12 +152,12 @@ async function decideAsDestinatario(
   context: Context,
 ): Promise<Guia> {
   if (STATES_BEFORE_INTENTO.includes(guia.estado)) await advanceGuia(api, guia, 'intento_fallido', context)
-  const [fecha, vecino] = [context.texto('fecha'), context.texto('vecino')]
+  const [fecha, neighbour] = [context.texto('fecha'), context.texto('vecino')]
   return api.simulador.decidir(guia.guia, {
     eleccion,
     ...FIELDS_BY_CHOICE[eleccion],
     ...(fecha === undefined ? {} : { fecha }),
-    ...(vecino === undefined ? {} : { vecino: { nombre: vecino } }),
+    ...(neighbour === undefined ? {} : { vecino: { nombre: neighbour } }),
   })
 }
 

@@ -31,8 +31,8 @@ export interface RunSettings {
  * Converts a JSON pointer to the name that the user typed: the option if it was given (`--recogida-lat`), else the path
  * with dots (`recogida.lat`).
  */
-export function nameField(campo: string, givenOptions: readonly string[] = []): string {
-  const parts = campo.replace(/^\//, '').split('/').filter(Boolean)
+export function nameField(field: string, givenOptions: readonly string[] = []): string {
+  const parts = field.replace(/^\//, '').split('/').filter(Boolean)
   const option = parts
     .filter((current) => !/^\d+$/.test(current))
     .join('-')
@@ -59,14 +59,14 @@ const CONNECTION_FAILURES: Record<string, string> = {
 }
 
 function explainNoConnection(error: unknown): string {
-  let [codigo, lastMessage] = ['', '']
+  let [code, lastMessage] = ['', '']
   for (let current = error; current instanceof Error; current = current.cause) {
     lastMessage = current.message
-    codigo = String((current as { code?: unknown }).code ?? '') || codigo
+    code = String((current as { code?: unknown }).code ?? '') || code
   }
   if (lastMessage === 'bad port') return 'ese puerto no se usa para la web'
-  const reason = CONNECTION_FAILURES[codigo] ?? (/CERT|UNABLE_TO/.test(codigo) ? 'su certificado no vale' : lastMessage)
-  return codigo ? `${reason} (${codigo})` : reason
+  const reason = CONNECTION_FAILURES[code] ?? (/CERT|UNABLE_TO/.test(code) ? 'su certificado no vale' : lastMessage)
+  return code ? `${reason} (${code})` : reason
 }
 
 const SAFE_TO_REPEAT =
@@ -110,8 +110,8 @@ export function whyAway(error: unknown, direccion: Direccion): string {
   return `${url} contestó ${(error as ErrorApi | ErrorRespuesta).status}`
 }
 
-const esperar = (segundos: number | null) =>
-  segundos === null ? 'Repita la orden en un momento.' : `Repita la orden en ${segundos} s.`
+const esperar = (seconds: number | null) =>
+  seconds === null ? 'Repita la orden en un momento.' : `Repita la orden en ${seconds} s.`
 
 function describeRefusal(error: ErrorApi, givenOptions: readonly string[]): string {
   const { codigo, idSolicitud, problema } = error
@@ -122,7 +122,7 @@ function describeRefusal(error: ErrorApi, givenOptions: readonly string[]): stri
   const omittedCount = problema.errores_omitidos ?? 0
   return [
     `${sanitize(summarizeRefusal(error))} (${sanitize(datos)})`,
-    ...errores.map((falla) => `  ${formatFailure(falla, givenOptions)}`),
+    ...errores.map((fault) => `  ${formatFailure(fault, givenOptions)}`),
     ...(omittedCount > 0 ? [`  … y ${omittedCount} más`] : []),
   ].join('\n')
 }
@@ -162,11 +162,11 @@ export function reportError(error: unknown, runSettings: RunSettings): number {
   if (runSettings.json) {
     const { codigo, status, idSolicitud, errores } = error as Partial<ErrorApi>
     const { intentos } = error as Partial<ErrorGuias>
-    const tipo = error instanceof UsageError ? 'ErrorDeUso' : error.name
+    const type = error instanceof UsageError ? 'ErrorDeUso' : error.name
     const transient = isTransientError(error)
     notify(
       JSON.stringify({
-        error: tipo,
+        error: type,
         codigo,
         status,
         id_solicitud: idSolicitud,
@@ -191,4 +191,4 @@ const isExpectedError = (error: unknown): error is Error =>
   (error instanceof Error && 'syscall' in error)
 
 /** Hides keys and webhook secrets, in case the user typed a key in the wrong place. */
-const hideSecrets = (texto: string) => texto.replace(/\b(guia_(?:test|live|oper)_|whsec_)[\w+/=-]+/g, '$1…')
+const hideSecrets = (text: string) => text.replace(/\b(guia_(?:test|live|oper)_|whsec_)[\w+/=-]+/g, '$1…')

@@ -55,12 +55,12 @@ en un webhook es la de entonces.`,
     const desde = parseFrom(context.texto('desde'))
     const tipo: FiltrosDelFlujo['tipo'] = context.texts('tipos')
     const api = context.api()
-    const archivo = context.texto('cursor') ?? defaultCursorPath(context.cuenta())
+    const file = context.texto('cursor') ?? defaultCursorPath(context.cuenta())
     const secreto = destino ? await readSecreto(context) : ''
 
     // If both are given, the cursor takes precedence over `desde`.
     const filters = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
-    let cursor = desde === undefined ? readCursor(archivo) : undefined
+    let cursor = desde === undefined ? readCursor(file) : undefined
     let fromEnd = desde === 'ahora' || (desde === undefined && cursor === undefined)
     const patience = new Patience(context)
     // Printed after the position is known, because people create guides as soon as they read it.
@@ -74,15 +74,15 @@ en un webhook es la de entonces.`,
         fromEnd = false
         if (notice !== '') notify(notice)
         notice = ''
-        const pagina = await api.eventos.listar({ ...filters, cursor }, { signal })
+        const page = await api.eventos.listar({ ...filters, cursor }, { signal })
         patience.end()
-        for (const evento of pagina.datos) await deliverEvento(evento, { api, destino, secreto, reintentos, context })
+        for (const evento of page.datos) await deliverEvento(evento, { api, destino, secreto, reintentos, context })
         // The cursor is saved after the delivery. A process killed in between sends some events again and loses none.
-        if (pagina.cursor_siguiente && pagina.cursor_siguiente !== cursor) {
-          cursor = pagina.cursor_siguiente
-          saveCursor(archivo, cursor)
+        if (page.cursor_siguiente && page.cursor_siguiente !== cursor) {
+          cursor = page.cursor_siguiente
+          saveCursor(file, cursor)
         }
-        if (pagina.datos.length === 0) await sleepUntilAborted(intervalMs, signal)
+        if (page.datos.length === 0) await sleepUntilAborted(intervalMs, signal)
       } catch (error) {
         if (error instanceof ErrorAbortado) break
         if (error instanceof ErrorParametro && error.codigo === 'cursor_invalido' && cursor !== undefined) {
@@ -106,15 +106,15 @@ interface DeliverySettings {
 
 async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos, context }: DeliverySettings) {
   const { signal, json } = context
-  const titulo = `${new Date().toLocaleTimeString('sv-SE')}  ${sanitize(evento.tipo).padEnd(24)}  ${sanitize(evento.guia)}`
+  const title = `${new Date().toLocaleTimeString('sv-SE')}  ${sanitize(evento.tipo).padEnd(24)}  ${sanitize(evento.guia)}`
   if (!destino) {
-    printLine(json ? JSON.stringify(evento) : titulo)
+    printLine(json ? JSON.stringify(evento) : title)
     return
   }
   // Leaves out the members that depend on the service's settings, because webhook bodies do not have them either.
   const currentGuia = await api.guias.obtener(evento.guia, { limite: 1, signal })
   const { eventos: _, url_rastreo: __, zona_horaria: ___, ...guia } = currentGuia
-  const cuerpo = JSON.stringify({
+  const body = JSON.stringify({
     id: evento.id,
     tipo: evento.tipo,
     creado_en: evento.registrado_en,
@@ -122,7 +122,7 @@ async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos
   })
   for (let intento = 1; ; intento++) {
     const startedAt = performance.now()
-    const { status, failureReason } = await send(destino, cuerpo, evento.id, secreto, signal)
+    const { status, failureReason } = await send(destino, body, evento.id, secreto, signal)
     if (signal.aborted) throw new ErrorAbortado('abortada')
     const ms = Math.round(performance.now() - startedAt)
     const bien = status >= 200 && status < 300
@@ -130,7 +130,7 @@ async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos
       printLine(JSON.stringify({ id: evento.id, tipo: evento.tipo, guia: evento.guia, intento, status, ok: bien, ms }))
     else
       printLine(
-        `${titulo}  → ${paint(bien ? 'green' : 'red', status ? String(status) : sanitize(failureReason))} (${ms} ms)`,
+        `${title}  → ${paint(bien ? 'green' : 'red', status ? String(status) : sanitize(failureReason))} (${ms} ms)`,
       )
     if (bien) return
     if (intento > reintentos) {
@@ -147,17 +147,17 @@ async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos
  * Sends an event as the service sends a webhook: a new signature each time, no redirects, a timeout of 15 s. `status`
  * is 0 if the server does not answer, and `failureReason` says why.
  */
-async function send(destino: string, cuerpo: string, id: string, secreto: string, signal: AbortSignal) {
+async function send(destino: string, body: string, id: string, secreto: string, signal: AbortSignal) {
   try {
-    const respuesta = await fetch(destino, {
+    const response = await fetch(destino, {
       method: 'POST',
-      body: cuerpo,
-      headers: { 'Content-Type': 'application/json', ...(await firmarWebhook(cuerpo, { id, secreto })) },
+      body,
+      headers: { 'Content-Type': 'application/json', ...(await firmarWebhook(body, { id, secreto })) },
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]),
     })
-    await respuesta.arrayBuffer()
-    return { status: respuesta.status, failureReason: '' }
+    await response.arrayBuffer()
+    return { status: response.status, failureReason: '' }
   } catch (error) {
     const { message, cause } = error as Error
     return {
@@ -167,11 +167,11 @@ async function send(destino: string, cuerpo: string, id: string, secreto: string
   }
 }
 
-function readDestino(texto: string | undefined): string | undefined {
-  if (texto === undefined) return undefined
-  const url = URL.canParse(texto) ? new URL(texto) : undefined
+function readDestino(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url.href
-  throw new UsageError(`--reenviar debe ser una dirección como http://localhost:4000/webhooks y llegó «${texto}».`)
+  throw new UsageError(`--reenviar debe ser una dirección como http://localhost:4000/webhooks y llegó «${text}».`)
 }
 
 /**
@@ -179,9 +179,9 @@ function readDestino(texto: string | undefined): string | undefined {
  *
  * @throws UsageError for any other text
  */
-function parseFrom(texto: string | undefined): string | undefined {
-  if (texto === undefined || texto === 'principio' || texto === 'ahora') return texto
-  return readInstantOption('desde', texto, 'principio, ahora o ')
+function parseFrom(text: string | undefined): string | undefined {
+  if (text === undefined || text === 'principio' || text === 'ahora') return text
+  return readInstantOption('desde', text, 'principio, ahora o ')
 }
 
 async function readSecreto(context: Context): Promise<string> {
@@ -202,9 +202,9 @@ async function readSecreto(context: Context): Promise<string> {
 const defaultCursorPath = (cuenta: string) =>
   join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'guias', `${cuenta}.cursor`)
 
-function readCursor(archivo: string): string | undefined {
+function readCursor(file: string): string | undefined {
   try {
-    return readFileSync(archivo, 'utf8').trim() || undefined
+    return readFileSync(file, 'utf8').trim() || undefined
   } catch {
     return undefined
   }
@@ -215,13 +215,13 @@ function readCursor(archivo: string): string | undefined {
  *
  * @throws UsageError if the file cannot be written
  */
-function saveCursor(archivo: string, cursor: string) {
+function saveCursor(file: string, cursor: string) {
   try {
-    mkdirSync(dirname(archivo), { recursive: true })
-    writeFileSync(`${archivo}.${process.pid}`, `${cursor}\n`)
-    renameSync(`${archivo}.${process.pid}`, archivo)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(`${file}.${process.pid}`, `${cursor}\n`)
+    renameSync(`${file}.${process.pid}`, file)
   } catch (error) {
-    throw new UsageError(`No se pudo guardar el cursor en ${archivo}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo guardar el cursor en ${file}: ${explainSystemError(error)}.`)
   }
 }
 

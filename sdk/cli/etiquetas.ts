@@ -53,8 +53,8 @@ cuáles son.`,
   async run(context) {
     const paperOptions = readPaperOptions(context)
     const batches = splitIntoBatches(await readCodes(context))
-    const tipo = paperOptions.ppp ? 'zpl' : 'pdf'
-    const paths = nameFiles(context.texto('salida') ?? `etiquetas.${tipo}`, batches.length, tipo)
+    const type = paperOptions.ppp ? 'zpl' : 'pdf'
+    const paths = nameFiles(context.texto('salida') ?? `etiquetas.${type}`, batches.length, type)
     if (paths[0] !== '-') requireFreePaths(paths, context.isSet('forzar'), 'dé otro nombre con --salida')
     const etiquetasFiles = await requestFiles(context.api(), batches, paths, paperOptions, context)
     if (!etiquetasFiles) return EXIT_CODE.rechazo
@@ -75,10 +75,10 @@ interface PaperOptions {
  * @throws UsageError if a value is unknown, or if a PDF has `--ppp`
  */
 function readPaperOptions({ texto }: Context): PaperOptions {
-  const [formato, ppp] = [texto('formato'), texto('ppp')]
-  const paperFormat = FORMATS.find((knownFormat) => knownFormat === formato)
-  if (formato !== undefined && !paperFormat)
-    throw new UsageError(`--formato debe ser uno de: ${FORMATS.join(', ')}, y llegó «${sanitize(formato)}».`)
+  const [format, ppp] = [texto('formato'), texto('ppp')]
+  const paperFormat = FORMATS.find((knownFormat) => knownFormat === format)
+  if (format !== undefined && !paperFormat)
+    throw new UsageError(`--formato debe ser uno de: ${FORMATS.join(', ')}, y llegó «${sanitize(format)}».`)
   if (paperFormat !== 'zpl') {
     if (ppp !== undefined) throw new UsageError('--ppp es de las etiquetas en ZPL: va con --formato zpl.')
     return { formato: paperFormat }
@@ -118,12 +118,12 @@ async function downloadFiles(etiquetasFiles: readonly EtiquetasFile[], { ppp }: 
   }
 }
 
-const splitIntoBatches = (codigos: readonly string[]) =>
-  Array.from({ length: Math.ceil(codigos.length / ETIQUETAS_PER_FILE) }, (_, i) =>
-    codigos.slice(i * ETIQUETAS_PER_FILE, (i + 1) * ETIQUETAS_PER_FILE),
+const splitIntoBatches = (codes: readonly string[]) =>
+  Array.from({ length: Math.ceil(codes.length / ETIQUETAS_PER_FILE) }, (_, i) =>
+    codes.slice(i * ETIQUETAS_PER_FILE, (i + 1) * ETIQUETAS_PER_FILE),
   )
 
-function nameFiles(output: string, fileCount: number, tipo: 'pdf' | 'zpl'): string[] {
+function nameFiles(output: string, fileCount: number, type: 'pdf' | 'zpl'): string[] {
   if (output !== '-') {
     return fileCount === 1
       ? [output]
@@ -132,13 +132,13 @@ function nameFiles(output: string, fileCount: number, tipo: 'pdf' | 'zpl'): stri
         )
   }
   // Printers take one ZPL file after another; two PDFs in a row are no PDF.
-  if (fileCount > 1 && tipo === 'pdf')
+  if (fileCount > 1 && type === 'pdf')
     throw new UsageError(
       `Por la salida cabe un solo PDF, de ${ETIQUETAS_PER_FILE} etiquetas: dé un nombre con --salida.`,
     )
   if (process.stdout.isTTY)
     throw new UsageError(
-      `Un ${tipo.toUpperCase()} no se ve en la terminal: dé un nombre con --salida${tipo === 'zpl' ? ', o envíelo a la impresora con | lp -o raw' : ''}.`,
+      `Un ${type.toUpperCase()} no se ve en la terminal: dé un nombre con --salida${type === 'zpl' ? ', o envíelo a la impresora con | lp -o raw' : ''}.`,
     )
   return Array.from({ length: fileCount }, () => '-')
 }
@@ -158,8 +158,8 @@ async function requestFiles(
   const etiquetasFiles: EtiquetasFile[] = []
   let fallidas = 0
   for (const [i, batch] of batches.entries()) {
-    for (let codigos = batch; codigos.length > 0; ) {
-      const { enlace, rejected } = await tryRequest(() => guias.etiquetas(codigos, { formato, signal }), codigos)
+    for (let codes = batch; codes.length > 0; ) {
+      const { enlace, rejected } = await tryRequest(() => guias.etiquetas(codes, { formato, signal }), codes)
       if (enlace) etiquetasFiles.push({ ...enlace, path: paths[i]! })
       for (const [guia, { codigo, mensaje }] of rejected) {
         const cancelada = await isCancelled(guias, guia, signal)
@@ -168,7 +168,7 @@ async function requestFiles(
         const enJson = cancelada ? { guia, codigo: 'guia_cancelada', mensaje: notice } : { guia, codigo, mensaje }
         notify(json ? JSON.stringify(enJson) : `${sanitize(guia)}  ${sanitize(notice)}`)
       }
-      codigos = enlace ? [] : codigos.filter((code) => !rejected.has(code))
+      codes = enlace ? [] : codes.filter((code) => !rejected.has(code))
     }
   }
   if (fallidas === 0 && etiquetasFiles.length > 0) return etiquetasFiles
@@ -183,24 +183,24 @@ async function requestFiles(
  *
  * @throws every other error
  */
-async function tryRequest(sendRequest: () => PromiseLike<EnlaceDeEtiquetas>, codigos: readonly string[]) {
+async function tryRequest(sendRequest: () => PromiseLike<EnlaceDeEtiquetas>, codes: readonly string[]) {
   const rejected = new Map<string, Falla>()
   try {
     return { enlace: await sendRequest(), rejected }
   } catch (error) {
-    for (const falla of error instanceof ErrorValidacion ? error.errores : []) {
-      const codigo = codigos[Number(/^\/guias\/(\d+)$/.exec(falla.campo)?.[1])]
-      if (codigo === undefined) throw error
-      rejected.set(codigo, falla)
+    for (const fault of error instanceof ErrorValidacion ? error.errores : []) {
+      const code = codes[Number(/^\/guias\/(\d+)$/.exec(fault.campo)?.[1])]
+      if (code === undefined) throw error
+      rejected.set(code, fault)
     }
     if (rejected.size === 0) throw error
     return { enlace: undefined, rejected }
   }
 }
 
-async function isCancelled(guias: Guias['guias'], codigo: string, signal: AbortSignal): Promise<boolean> {
+async function isCancelled(guias: Guias['guias'], code: string, signal: AbortSignal): Promise<boolean> {
   try {
-    return (await guias.obtener(codigo, { limite: 1, signal })).estado === 'cancelado'
+    return (await guias.obtener(code, { limite: 1, signal })).estado === 'cancelado'
   } catch (error) {
     if (error instanceof ErrorNoEncontrado) return false
     throw error

@@ -31,9 +31,9 @@ const RECOGIDA_FIELDS = {
 const COUNTRIES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
 
 /** Returns the option of a column: `external_ref` gives `external-ref`. */
-export const optionNameOf = (campo: string) => campo.replaceAll('_', '-')
-const opciones = (campos: Readonly<Record<string, Option>>): Options =>
-  Object.fromEntries(Object.entries(campos).map(([campo, option]) => [optionNameOf(campo), option]))
+export const optionNameOf = (field: string) => field.replaceAll('_', '-')
+const opciones = (fields: Readonly<Record<string, Option>>): Options =>
+  Object.fromEntries(Object.entries(fields).map(([field, option]) => [optionNameOf(field), option]))
 
 export const RECOGIDA_OPTIONS = opciones(RECOGIDA_FIELDS)
 export const GUIA_OPTIONS: Options = { ...opciones(GUIA_FIELDS), ...RECOGIDA_OPTIONS }
@@ -52,9 +52,9 @@ export const buildCountryOption = (qualifier: string): Option => ({
  * Converts the guide's phone number to E.164, with the guide's own country or else `pais`. A number that cannot be read
  * stays unchanged and the guide gets the country; the service then says why. Without `pais`, the guide stays unchanged.
  */
-export function setTelefono<G extends GuiaParaCrear>(guia: G, pais: string | undefined): G {
+export function setTelefono<G extends GuiaParaCrear>(guia: G, country: string | undefined): G {
   const { telefono } = guia as { telefono?: unknown }
-  if (pais === undefined || typeof telefono !== 'string') return guia
-  const reading = leerTelefono(telefono, guia.pais ?? pais)
-  return 'error' in reading ? { ...guia, pais: guia.pais ?? pais } : { ...guia, telefono: reading.e164 }
+  if (country === undefined || typeof telefono !== 'string') return guia
+  const reading = leerTelefono(telefono, guia.pais ?? country)
+  return 'error' in reading ? { ...guia, pais: guia.pais ?? country } : { ...guia, telefono: reading.e164 }
 }

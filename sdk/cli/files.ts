@@ -50,8 +50,8 @@ export async function putAtomically(path: string, writeContent: (provisional: st
 }
 
 /** Writes a file through {@link putAtomically}; `mode` is the mode of the new file. */
-export const writeFileAtomically = (path: string, contenido: Uint8Array | string, mode = 0o666) =>
-  putAtomically(path, (provisional) => writeFileSync(provisional, contenido, { mode }))
+export const writeFileAtomically = (path: string, content: Uint8Array | string, mode = 0o666) =>
+  putAtomically(path, (provisional) => writeFileSync(provisional, content, { mode }))
 
 /**
  * Error when a signed link gives no usable file: the download fails, or the digest is wrong. A signed link does not
@@ -91,10 +91,10 @@ export async function download(url: string, fileLabel: string, signal: AbortSign
  */
 async function downloadOnce(url: string, retryPauseMs: number, signal: AbortSignal) {
   try {
-    const respuesta = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]) })
-    if (respuesta.ok) return { bytes: Buffer.from(await respuesta.arrayBuffer()), falla: '', delay: undefined }
-    await respuesta.body?.cancel()
-    const { status, headers } = respuesta
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]) })
+    if (response.ok) return { bytes: Buffer.from(await response.arrayBuffer()), falla: '', delay: undefined }
+    await response.body?.cancel()
+    const { status, headers } = response
     const pide = Number(headers.get('retry-after')) * 1000 || 0
     return {
       falla: `contestó ${status}`,

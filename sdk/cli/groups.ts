@@ -23,7 +23,7 @@ export class MessageGroups {
    *
    * @param category key of equal messages, also when their texts differ in a value
    */
-  record(category: string, texto: string, rowNumber: number) {
+  record(category: string, text: string, rowNumber: number) {
     const categoryGroup = this.#categories.get(category) ?? {
       total: 0,
       rows: [],
@@ -31,8 +31,8 @@ export class MessageGroups {
     }
     this.#categories.set(category, categoryGroup)
     countRow(categoryGroup, rowNumber)
-    const group = categoryGroup.texts.get(texto) ?? { total: 0, rows: [] }
-    if (categoryGroup.texts.size <= MAX_TEXTS) categoryGroup.texts.set(texto, group)
+    const group = categoryGroup.texts.get(text) ?? { total: 0, rows: [] }
+    if (categoryGroup.texts.size <= MAX_TEXTS) categoryGroup.texts.set(text, group)
     countRow(group, rowNumber)
   }
 
@@ -44,8 +44,8 @@ export class MessageGroups {
         : [{ texto: `${texts.keys().next().value}, y otras así`, ...category }],
     )
     groups.sort((a, b) => b.total - a.total || a.rows[0]! - b.rows[0]!)
-    const lineas = groups.slice(0, MAX_LINES).map(formatGroup)
-    return groups.length > MAX_LINES ? [...lineas, `… y otras ${groups.length - MAX_LINES} clases de falla`] : lineas
+    const lines = groups.slice(0, MAX_LINES).map(formatGroup)
+    return groups.length > MAX_LINES ? [...lines, `… y otras ${groups.length - MAX_LINES} clases de falla`] : lines
   }
 }
 

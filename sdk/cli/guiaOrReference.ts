@@ -8,19 +8,19 @@ import { ErrorNoEncontrado, type Guias } from '@guias/sdk'
  */
 export async function byCodeOrReference<T>(
   { guias }: Guias,
-  texto: string,
+  text: string,
   signal: AbortSignal,
   ask: (guia: string) => PromiseLike<T>,
 ): Promise<T> {
   try {
-    return await ask(texto)
+    return await ask(text)
   } catch (error) {
     if (!(error instanceof ErrorNoEncontrado) || error.codigo !== 'guia_desconocida') throw error
     const found =
-      texto.length <= MAX_REFERENCE ? await guias.listar({ external_ref: texto, limite: 1 }, { signal }) : null
+      text.length <= MAX_REFERENCE ? await guias.listar({ external_ref: text, limite: 1 }, { signal }) : null
     const [match] = found?.datos ?? []
     if (match) return ask(match.guia)
-    const mensaje = `«${texto}» no es el código ni la referencia de ninguna guía suya, en el modo de esta llave. Revise si tiene una letra o un número cambiado.`
+    const mensaje = `«${text}» no es el código ni la referencia de ninguna guía suya, en el modo de esta llave. Revise si tiene una letra o un número cambiado.`
     const { status, cabeceras } = error
     throw new ErrorNoEncontrado({ ...error.problema, mensaje }, { status, cabeceras })
   }

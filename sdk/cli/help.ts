@@ -31,48 +31,48 @@ export const optionsOf = (command: CliCommand): Options => ({
 const EXIT_CODES_TEXT = `Termina con 0 si todo fue bien, 1 si el servicio rechazó algo, falló o no
 contestó, 2 si la orden o sus datos no valen, y 130 si se interrumpe (Ctrl-C).`
 
-/** Wraps a text at its spaces, so that each line has at most `ancho` characters. */
-export function wrap(texto: string, ancho: number): string[] {
-  const lineas: string[] = []
-  let linea = ''
-  for (const word of texto.split(' ')) {
-    if (linea && linea.length + 1 + word.length > ancho) {
-      lineas.push(linea)
-      linea = word
-    } else linea = linea ? `${linea} ${word}` : word
+/** Wraps a text at its spaces, so that each line has at most `width` characters. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line ? `${line} ${word}` : word
   }
-  return [...lineas, linea]
+  return [...lines, line]
 }
 
 /** Formats names and descriptions in two columns. A name that is too long has a line of its own. */
 function formatColumns(rows: readonly (readonly [nombre: string, dice: string])[]): string {
-  const indent = Math.min(30, Math.max(...rows.map(([nombre]) => nombre.length)) + 4)
+  const indent = Math.min(30, Math.max(...rows.map(([name]) => name.length)) + 4)
   return rows
-    .flatMap(([nombre, dice]) => {
+    .flatMap(([name, dice]) => {
       const [firstLine = '', ...otherLines] = wrap(dice, HELP_WIDTH - indent)
-      const fits = nombre.length + 4 <= indent
+      const fits = name.length + 4 <= indent
       const head = fits
-        ? [`  ${nombre.padEnd(indent - 2)}${firstLine}`]
-        : [`  ${nombre}`, `${' '.repeat(indent)}${firstLine}`]
-      return [...head, ...otherLines.map((linea) => ' '.repeat(indent) + linea)]
+        ? [`  ${name.padEnd(indent - 2)}${firstLine}`]
+        : [`  ${name}`, `${' '.repeat(indent)}${firstLine}`]
+      return [...head, ...otherLines.map((line) => ' '.repeat(indent) + line)]
     })
     .join('\n')
 }
 
-const formatOptions = (opciones: Options) =>
+const formatOptions = (options: Options) =>
   formatColumns(
-    Object.entries(opciones).map(([nombre, { valor, dice }]) => [
-      `${nombre === 'help' ? '-h, ' : ''}--${nombre}${valor ? ` ${valor}` : ''}`,
+    Object.entries(options).map(([name, { valor, dice }]) => [
+      `${name === 'help' ? '-h, ' : ''}--${name}${valor ? ` ${valor}` : ''}`,
       dice,
     ]),
   )
 
 const formatUsage = (usage: readonly string[]) =>
-  usage.map((forma, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${forma}`).join('\n')
+  usage.map((shape, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${shape}`).join('\n')
 
 /** Wraps each paragraph to {@link HELP_WIDTH} columns. A paragraph with indented lines stays unchanged. */
-const wrapParagraphs = (texto: string) =>
-  texto
+const wrapParagraphs = (text: string) =>
+  text
     .split('\n\n')
     .map((item) =>
       /\n /.test(item) || item.startsWith(' ') ? item : wrap(item.replaceAll('\n', ' '), HELP_WIDTH).join('\n'),
@@ -101,18 +101,18 @@ export function renderCommandHelp(command: CliCommand): string {
 }
 
 const formatCommands = (commands: CliCommands) =>
-  formatColumns(Object.entries(commands).map(([nombre, { summary }]) => [nombre, summary]))
+  formatColumns(Object.entries(commands).map(([name, { summary }]) => [name, summary]))
 
 /** Returns the help of a group: its description and its commands. */
-export const renderGroupHelp = (nombre: string, { summary, commands }: CommandGroup) =>
-  `Uso: guias ${nombre} <orden> [opciones]
+export const renderGroupHelp = (name: string, { summary, commands }: CommandGroup) =>
+  `Uso: guias ${name} <orden> [opciones]
 
 ${summary[0]?.toUpperCase()}${summary.slice(1)}.
 
 Órdenes:
 ${formatCommands(commands)}
 
-«guias ${nombre} <orden> --help» explica cada una.
+«guias ${name} <orden> --help» explica cada una.
 
 ${EXIT_CODES_TEXT}`
 

@@ -59,10 +59,10 @@ const ESTADOS_DE_DECISION: readonly EstadoDeDecision[] = ['pendiente', 'tomada',
  * Reads the metadata filter of the list. ¶
  * @throws UsageError if the text is not metadata
  */
-function requireMetadatos(texto: string) {
-  const metadatos = leerMetadatos(texto)
+function requireMetadatos(text: string) {
+  const metadatos = leerMetadatos(text)
   if (metadatos) return metadatos
-  throw new UsageError(`--metadatos debe ser como canal=web y llegó «${texto}».`)
+  throw new UsageError(`--metadatos debe ser como canal=web y llegó «${text}».`)
 }
 
 export const listar: CliCommand = {
@@ -108,29 +108,29 @@ hora de cada una es la de su destino.`,
   ],
   async run(context) {
     const { texto, texts, signal } = context
-    const leer = <T>(nombre: string, parse: (value: string) => T) => {
-      const value = texto(nombre)
+    const read = <T>(name: string, parse: (value: string) => T) => {
+      const value = texto(name)
       return value === undefined ? undefined : parse(value)
     }
-    const fecha = (nombre: string) => leer(nombre, (value) => readInstantOption(nombre, value))
+    const date = (name: string) => read(name, (value) => readInstantOption(name, value))
     const filters: FiltrosDeGuias = {
       estado: texts('estado'),
       external_ref: texto('external-ref'),
       telefono: texto('telefono'),
       ubicacion: texts('ubicacion'),
       decision: texts('decision'),
-      metadatos: leer('metadatos', requireMetadatos),
-      creado_desde: fecha('creado-desde'),
-      creado_hasta: fecha('creado-hasta'),
-      actualizado_desde: fecha('actualizado-desde'),
+      metadatos: read('metadatos', requireMetadatos),
+      creado_desde: date('creado-desde'),
+      creado_hasta: date('creado-hasta'),
+      actualizado_desde: date('actualizado-desde'),
     }
     const isFiltered = Object.values(filters).some((value) => value !== undefined)
     const emptyMessage = isFiltered
       ? 'No hay guías así.'
       : 'No hay guías todavía: créelas con guias crear o guias lote.'
     const { guias } = context.api()
-    await showList(context, { ...LIST_OF_GUIAS, emptyMessage }, (pagina) =>
-      guias.listar({ ...filters, ...pagina }, { signal }),
+    await showList(context, { ...LIST_OF_GUIAS, emptyMessage }, (page) =>
+      guias.listar({ ...filters, ...page }, { signal }),
     )
     return EXIT_CODE.bien
   },

@@ -81,27 +81,27 @@ como canal=web; tienda=12).`,
     'etiquetas --archivo pedidos.resultados.csv',
   ],
   async run(context) {
-    const [archivo = ''] = context.positionals
-    const bytes = readFileSize(archivo)
+    const [file = ''] = context.positionals
+    const bytes = readFileSize(file)
     const concurrency = readIntegerOption(context, 'concurrencia', 2, 1)
     const api = context.api()
-    const origen = await openLote(archivo, context)
+    const origin = await openLote(file, context)
     const progress = createProgress(context.json)
-    const creation = api.guias.crearMuchas(prepareRows(origen.rows, context), {
-      recogida: leerRecogida((campo) => context.texto(optionNameOf(campo))) ?? origen.recogida,
+    const creation = api.guias.crearMuchas(prepareRows(origin.rows, context), {
+      recogida: leerRecogida((field) => context.texto(optionNameOf(field))) ?? origin.recogida,
       ...(context.isSet('estricto') ? { estricto: true } : {}),
       aGuia: requireUndamaged,
       concurrencia: concurrency,
       signal: context.signal,
       reintentos: MAX_RETRIES,
-      alAvanzar: (ahora) => progress.show(origen.countReadBytes() / bytes, countDone(ahora), formatCounts(ahora)),
+      alAvanzar: (now) => progress.show(origin.countReadBytes() / bytes, countDone(now), formatCounts(now)),
     })
-    const resultados = new ResultsFile(archivo, origen, context)
-    const stopReason = await recordAll(creation, resultados).finally(() => {
+    const results = new ResultsFile(file, origin, context)
+    const stopReason = await recordAll(creation, results).finally(() => {
       progress.clear()
-      resultados.close()
+      results.close()
     })
-    const resumeHint = `Lo que se sabe está en ${resultados.path}; ejecútelo otra vez para seguir: nada se duplica.`
+    const resumeHint = `Lo que se sabe está en ${results.path}; ejecútelo otra vez para seguir: nada se duplica.`
     if (stopReason === 'interrumpida') {
       notify(`Interrumpido. ${resumeHint}`)
       return EXIT_CODE.interrupted
@@ -111,11 +111,11 @@ como canal=web; tienda=12).`,
       return EXIT_CODE.rechazo
     }
     const { leidas, creadas, fallidas } = creation.avance
-    const { terminadas } = resultados
+    const { terminadas } = results
     const repetidas = creation.avance.repetidas - terminadas
     const counts = { leidas, creadas, repetidas, terminadas, fallidas }
-    if (context.json) printLine(JSON.stringify({ ...counts, resultados: resultados.path }))
-    else printLine(`${leidas} leídas: ${formatCounts(counts)}. Resultados: ${resultados.path}`)
+    if (context.json) printLine(JSON.stringify({ ...counts, resultados: results.path }))
+    else printLine(`${leidas} leídas: ${formatCounts(counts)}. Resultados: ${results.path}`)
     return fallidas + terminadas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }
@@ -144,13 +144,13 @@ const isErrorOfAllGuias = (error: unknown) => error instanceof ErrorNoAutenticad
  * @returns the reason why the batch stopped early; undefined if it is complete
  * @throws an error that every other guide would get too
  */
-async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<BatchEntry>>, resultados: ResultsFile) {
+async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<BatchEntry>>, results: ResultsFile) {
   let consecutiveFailures = 0
   try {
-    for await (const resultado of creation) {
-      resultados.record(resultado)
-      if (!resultado.ok && isErrorOfAllGuias(resultado.error)) throw resultado.error
-      consecutiveFailures = !resultado.ok && resultado.pasajera ? consecutiveFailures + 1 : 0
+    for await (const result of creation) {
+      results.record(result)
+      if (!result.ok && isErrorOfAllGuias(result.error)) throw result.error
+      consecutiveFailures = !result.ok && result.pasajera ? consecutiveFailures + 1 : 0
       if (consecutiveFailures === MAX_CONSECUTIVE_FAILURES) return 'sin respuesta'
     }
   } catch (error) {
@@ -179,9 +179,9 @@ class RowError extends Error {
   override name = 'RowError'
   readonly fallas: readonly FallaDeFila[]
 
-  constructor(fallas: readonly FallaDeFila[]) {
+  constructor(faults: readonly FallaDeFila[]) {
     super('The row is damaged')
-    this.fallas = fallas
+    this.fallas = faults
   }
 }
 
@@ -210,8 +210,8 @@ class ResultsFile {
   readonly #failures = new MessageGroups()
   readonly #advertencias = new MessageGroups()
 
-  constructor(archivo: string, { columns, separator }: Origen, context: Context) {
-    const [path, fileDescriptor] = openNewFile(archivo, context.texto('resultados'))
+  constructor(file: string, { columns, separator }: Origen, context: Context) {
+    const [path, fileDescriptor] = openNewFile(file, context.texto('resultados'))
     this.path = path
     this.#fileDescriptor = fileDescriptor
     this.#context = context
@@ -221,11 +221,11 @@ class ResultsFile {
     writeSync(fileDescriptor, `\uFEFF${escribirCsv([...columns, ...RESULTS_HEADER], separator)}`)
   }
 
-  record(resultado: ResultadoDeMuchas<BatchEntry>) {
-    const rowNumber = resultado.entrada[ROW_NUMBER]
-    const external_ref = String(resultado.entrada.external_ref ?? '')
-    if (resultado.ok) {
-      const { guia, estado, repetida, advertencias } = resultado
+  record(result: ResultadoDeMuchas<BatchEntry>) {
+    const rowNumber = result.entrada[ROW_NUMBER]
+    const external_ref = String(result.entrada.external_ref ?? '')
+    if (result.ok) {
+      const { guia, estado, repetida, advertencias } = result
       const endedAdvertencia = advertencias.find(isOfEndedGuide)
       const messages = advertencias
         .filter((advertencia) => advertencia !== endedAdvertencia)
@@ -235,25 +235,25 @@ class ResultsFile {
         }))
       for (const { kind, texto } of messages) this.#advertencias.record(kind, texto, rowNumber)
       const todas = messages.map(({ texto }) => texto).join('; ')
-      const [ok, codigo, detalle] = endedAdvertencia
+      const [ok, code, detalle] = endedAdvertencia
         ? ['no', endedAdvertencia.codigo, endedAdvertencia.mensaje]
         : ['sí', '', '']
       if (endedAdvertencia) {
         this.terminadas++
-        this.#failures.record(codigo, detalle, rowNumber)
+        this.#failures.record(code, detalle, rowNumber)
       }
-      this.#writeRow(resultado.entrada, [
+      this.#writeRow(result.entrada, [
         rowNumber,
         external_ref,
         ok,
         guia,
         estado,
         repetida ? 'sí' : 'no',
-        codigo,
+        code,
         detalle,
         todas,
       ])
-      const endReason = endedAdvertencia ? { error: codigo, detalle } : {}
+      const endReason = endedAdvertencia ? { error: code, detalle } : {}
       this.#printJson({
         fila: rowNumber,
         external_ref,
@@ -266,22 +266,22 @@ class ResultsFile {
       })
       return
     }
-    const { codigo, fallas, ...conflict } = readFailure(resultado, this.#context)
-    if (!isErrorOfAllGuias(resultado.error))
+    const { codigo, fallas, ...conflict } = readFailure(result, this.#context)
+    if (!isErrorOfAllGuias(result.error))
       for (const { kind, texto } of fallas) this.#failures.record(kind, texto, rowNumber)
     const detalle = fallas.map(({ texto }) => texto).join('; ')
-    this.#writeRow(resultado.entrada, [rowNumber, external_ref, 'no', '', '', '', codigo, detalle, ''])
+    this.#writeRow(result.entrada, [rowNumber, external_ref, 'no', '', '', '', codigo, detalle, ''])
     this.#printJson({ fila: rowNumber, external_ref, ok: false, error: codigo, detalle, ...conflict })
   }
 
   /** Writes a row of results: the row's original columns, then the result of its guide. */
-  #writeRow(inputRow: BatchEntry, campos: (string | number)[]) {
+  #writeRow(inputRow: BatchEntry, fields: (string | number)[]) {
     const ownValues = Array.from({ length: this.#columnCount }, (_, i) => inputRow[VALUES]?.[i] ?? '')
-    writeSync(this.#fileDescriptor, escribirCsv([...ownValues, ...campos], this.#separator))
+    writeSync(this.#fileDescriptor, escribirCsv([...ownValues, ...fields], this.#separator))
   }
 
-  #printJson(resultado: object) {
-    if (this.#context.json) printLine(JSON.stringify(resultado))
+  #printJson(result: object) {
+    if (this.#context.json) printLine(JSON.stringify(result))
   }
 
   /**
@@ -290,8 +290,8 @@ class ResultsFile {
   close() {
     closeSync(this.#fileDescriptor)
     if (this.#context.json) return
-    for (const linea of this.#failures.lineas()) notify(`${paintNotice('red', 'Falla')}   ${linea}`)
-    for (const linea of this.#advertencias.lineas()) notify(`${paintNotice('yellow', 'Revise')}  ${linea}`)
+    for (const line of this.#failures.lineas()) notify(`${paintNotice('red', 'Falla')}   ${line}`)
+    for (const line of this.#advertencias.lineas()) notify(`${paintNotice('yellow', 'Revise')}  ${line}`)
   }
 }
 
@@ -320,10 +320,10 @@ function readFailure(
     return { codigo, fallas: [{ kind: codigo, texto }], guia_existente: error.guia, campos }
   }
   if (error instanceof ErrorApi && error.errores.length > 0) {
-    const fallas = error.errores.map((falla): GroupedMessage => {
-      const kind = `${falla.codigo} ${falla.campo}`
-      const isMissing = falla.codigo === 'requerido' && falla.mensaje.startsWith('falta;')
-      return { kind, texto: isMissing ? `falta ${nameField(falla.campo)}` : formatFailure(falla) }
+    const fallas = error.errores.map((fault): GroupedMessage => {
+      const kind = `${fault.codigo} ${fault.campo}`
+      const isMissing = fault.codigo === 'requerido' && fault.mensaje.startsWith('falta;')
+      return { kind, texto: isMissing ? `falta ${nameField(fault.campo)}` : formatFailure(fault) }
     })
     return { codigo: error.codigo, fallas }
   }
@@ -350,8 +350,8 @@ function readFailure(
  *
  * @throws UsageError if the file `givenPath` exists or if the file cannot be created
  */
-function openNewFile(archivo: string, givenPath: string | undefined): [ruta: string, salida: number] {
-  const base = join(dirname(archivo), `${basename(archivo, extname(archivo))}.resultados`)
+function openNewFile(file: string, givenPath: string | undefined): [ruta: string, salida: number] {
+  const base = join(dirname(file), `${basename(file, extname(file))}.resultados`)
   for (let fileNumber = 1; ; fileNumber++) {
     const path = givenPath ?? `${base}${fileNumber > 1 ? `-${fileNumber}` : ''}.csv`
     try {

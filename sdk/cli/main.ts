@@ -44,46 +44,41 @@ const COMMANDS: CliCommands = {
 }
 
 async function principal(args: string[], runSettings: RunSettings): Promise<number> {
-  const [nombre, ...rest] = args
-  if (nombre === undefined) {
+  const [name, ...rest] = args
+  if (name === undefined) {
     notify(renderProgramHelp(COMMANDS))
     return EXIT_CODE.usage
   }
-  if (nombre === '-h' || nombre === '--help' || nombre === '--version') {
-    printLine(nombre === '--version' ? VERSION : renderProgramHelp(COMMANDS))
+  if (name === '-h' || name === '--help' || name === '--version') {
+    printLine(name === '--version' ? VERSION : renderProgramHelp(COMMANDS))
     return EXIT_CODE.bien
   }
-  const entry = findEntry(COMMANDS, nombre, '')
-  if (!isGroup(entry)) return runCommand(nombre, entry, rest, runSettings)
-  const [segundo, ...subcommandArgs] = rest
-  if (segundo === undefined || segundo === '-h' || segundo === '--help') {
-    const groupHelp = renderGroupHelp(nombre, entry)
-    if (segundo) printLine(groupHelp)
+  const entry = findEntry(COMMANDS, name, '')
+  if (!isGroup(entry)) return runCommand(name, entry, rest, runSettings)
+  const [second, ...subcommandArgs] = rest
+  if (second === undefined || second === '-h' || second === '--help') {
+    const groupHelp = renderGroupHelp(name, entry)
+    if (second) printLine(groupHelp)
     else notify(groupHelp)
-    return segundo ? EXIT_CODE.bien : EXIT_CODE.usage
+    return second ? EXIT_CODE.bien : EXIT_CODE.usage
   }
-  return runCommand(
-    `${nombre} ${segundo}`,
-    findEntry(entry.commands, segundo, `${nombre} `),
-    subcommandArgs,
-    runSettings,
-  )
+  return runCommand(`${name} ${second}`, findEntry(entry.commands, second, `${name} `), subcommandArgs, runSettings)
 }
 
-function findEntry<T>(entries: Readonly<Record<string, T>>, nombre: string, antes: string): T {
-  const entry = Object.hasOwn(entries, nombre) ? entries[nombre] : undefined
+function findEntry<T>(entries: Readonly<Record<string, T>>, name: string, before: string): T {
+  const entry = Object.hasOwn(entries, name) ? entries[name] : undefined
   if (entry) return entry
-  if (nombre.startsWith('-'))
-    throw new UsageError(`Primero va la orden, y después sus opciones: guias ${antes}<orden> ${nombre}.`)
+  if (name.startsWith('-'))
+    throw new UsageError(`Primero va la orden, y después sus opciones: guias ${before}<orden> ${name}.`)
   const names = Object.keys(entries)
-  const parecida = findClosestWord(nombre, names)
+  const parecida = findClosestWord(name, names)
   throw new UsageError(
-    `No conozco la orden «${antes}${nombre}». ${parecida ? `¿Quiso decir «guias ${antes}${parecida}»?` : `Las que hay: ${names.join(', ')}.`}`,
+    `No conozco la orden «${before}${name}». ${parecida ? `¿Quiso decir «guias ${before}${parecida}»?` : `Las que hay: ${names.join(', ')}.`}`,
   )
 }
 
 async function runCommand(
-  nombre: string,
+  name: string,
   command: CliCommand,
   args: string[],
   runSettings: RunSettings,
@@ -92,7 +87,7 @@ async function runCommand(
     printLine(renderCommandHelp(command))
     return EXIT_CODE.bien
   }
-  const { values, positionals } = parseArguments(nombre, command, args)
+  const { values, positionals } = parseArguments(name, command, args)
   runSettings.direccion = readAddress(values)
   runSettings.givenOptions = Object.keys(command.opciones).filter((option) => values[option] !== undefined)
   if (command.readOnly) setOnPipeClosed(() => process.exit(EXIT_CODE.bien))

@@ -32,39 +32,39 @@ sin red y sin llave, hoy o dentro de años.`,
   positionals: [0, Number.POSITIVE_INFINITY],
   examples: ['prueba 7K3M9QX2A1B4 --verificar'],
   async run(context) {
-    const codigos = (await readCodes(context)).map(canonicalizeCode)
+    const codes = (await readCodes(context)).map(canonicalizeCode)
     const [mustVerify, forzar] = [context.isSet('verificar'), context.isSet('forzar')]
     if (context.texto('claves') !== undefined && !mustVerify) throw new UsageError('--claves va con --verificar.')
-    const presentCodes = codigos.filter((codigo) => existsSync(folderOf(codigo, context)))
+    const presentCodes = codes.filter((code) => existsSync(folderOf(code, context)))
     if (!mustVerify) {
       const remedy = 'compruebe lo que hay con --verificar, elija otro lugar con --carpeta'
       requireFreePaths(
-        presentCodes.map((codigo) => folderOf(codigo, context)),
+        presentCodes.map((code) => folderOf(code, context)),
         forzar,
         remedy,
       )
     }
-    const codesToDownload = forzar ? codigos : codigos.filter((codigo) => !presentCodes.includes(codigo))
+    const codesToDownload = forzar ? codes : codes.filter((code) => !presentCodes.includes(code))
     let fallidas = codesToDownload.length > 0 ? await downloadAll(codesToDownload, context) : 0
     if (mustVerify) {
-      const downloadedCodes = codigos.filter((codigo) => existsSync(folderOf(codigo, context)))
-      for (const codigo of downloadedCodes) if (!(await checkPrueba(codigo, context))) fallidas++
+      const downloadedCodes = codes.filter((code) => existsSync(folderOf(code, context)))
+      for (const code of downloadedCodes) if (!(await checkPrueba(code, context))) fallidas++
     }
     return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }
 
-function folderOf(codigo: string, context: Context): string {
-  if (!/^\w+$/.test(codigo)) throw new UsageError(`«${sanitize(codigo)}» no es el código de una guía.`)
-  return join(context.texto('carpeta') ?? '.', `prueba-${codigo}`)
+function folderOf(code: string, context: Context): string {
+  if (!/^\w+$/.test(code)) throw new UsageError(`«${sanitize(code)}» no es el código de una guía.`)
+  return join(context.texto('carpeta') ?? '.', `prueba-${code}`)
 }
 
-async function downloadAll(codigos: string[], context: Context): Promise<number> {
+async function downloadAll(codes: string[], context: Context): Promise<number> {
   const api = context.api()
-  const claves = await api.guias.clavesPublicas({ signal: context.signal })
+  const keys = await api.guias.clavesPublicas({ signal: context.signal })
   let incompleteCount = 0
-  const fallidas = await forEachCode(codigos, context, async (codigo) => {
-    if (!(await downloadPrueba(api, codigo, claves, context))) incompleteCount++
+  const fallidas = await forEachCode(codes, context, async (code) => {
+    if (!(await downloadPrueba(api, code, keys, context))) incompleteCount++
   })
   return fallidas + incompleteCount
 }
@@ -74,31 +74,30 @@ async function downloadAll(codigos: string[], context: Context): Promise<number>
  *
  * @returns false if the PDF or the manifest is still missing
  */
-async function downloadPrueba(api: Guias, codigo: string, claves: ClavesPublicas, context: Context) {
-  const folder = folderOf(codigo, context)
-  const foundPrueba = await waitForPdf(api, codigo, context)
-  const archivos = archivosOf(foundPrueba)
+async function downloadPrueba(api: Guias, code: string, keys: ClavesPublicas, context: Context) {
+  const folder = folderOf(code, context)
+  const foundPrueba = await waitForPdf(api, code, context)
+  const files = archivosOf(foundPrueba)
   const downloadedFiles: [nombre: string, contenido: Buffer | string][] = []
-  for (const [nombre, archivo] of archivos)
-    downloadedFiles.push([nombre, await downloadFile(nombre, archivo, context.signal)])
+  for (const [name, file] of files) downloadedFiles.push([name, await downloadFile(name, file, context.signal)])
   // Signed links expire, so the saved answer does not include them.
   const answerWithoutLinks = JSON.stringify(
     foundPrueba,
-    (clave, valor) => (clave === 'url' || clave === 'vence_en' ? undefined : valor),
+    (key, value) => (key === 'url' || key === 'vence_en' ? undefined : value),
     2,
   )
   downloadedFiles.push([DATA_FILE, `${answerWithoutLinks}\n`])
   if (foundPrueba.manifiesto)
-    downloadedFiles.push([MANIFEST_FILE, foundPrueba.manifiesto], [KEYS_FILE, `${JSON.stringify(claves, null, 2)}\n`])
+    downloadedFiles.push([MANIFEST_FILE, foundPrueba.manifiesto], [KEYS_FILE, `${JSON.stringify(keys, null, 2)}\n`])
   if (existsSync(folder)) {
-    for (const [nombre, contenido] of downloadedFiles) await writeFileAtomically(join(folder, nombre), contenido)
+    for (const [name, content] of downloadedFiles) await writeFileAtomically(join(folder, name), content)
   } else {
     await putAtomically(folder, (provisional) => {
       mkdirSync(provisional)
-      for (const [nombre, contenido] of downloadedFiles) writeFileSync(join(provisional, nombre), contenido)
+      for (const [name, content] of downloadedFiles) writeFileSync(join(provisional, name), content)
     })
   }
-  const names = downloadedFiles.map(([nombre]) => nombre)
+  const names = downloadedFiles.map(([name]) => name)
   if (context.json) printLine(JSON.stringify({ guia: foundPrueba.guia, carpeta: folder, archivos: names }))
   else {
     const { recibido_por, entregado_en } = foundPrueba
@@ -112,15 +111,15 @@ async function downloadPrueba(api: Guias, codigo: string, claves: ClavesPublicas
   return false
 }
 
-async function downloadFile(nombre: string, { url, sha256 }: ArchivoDePrueba, signal: AbortSignal) {
-  const bytes = await download(url, nombre, signal)
+async function downloadFile(name: string, { url, sha256 }: ArchivoDePrueba, signal: AbortSignal) {
+  const bytes = await download(url, name, signal)
   const actualDigest = createHash('sha256').update(bytes).digest('hex')
   if (sha256 === null || actualDigest === sha256) return bytes
-  throw new DownloadError(`${nombre} llegó alterado: su huella no es la que dice el servicio. Repita la orden.`)
+  throw new DownloadError(`${name} llegó alterado: su huella no es la que dice el servicio. Repita la orden.`)
 }
 
 const EXTENSIONS: Record<string, string> = { 'image/jpeg': 'jpg', 'image/png': 'png', 'application/pdf': 'pdf' }
-const conExtension = (nombre: string, { mime }: ArchivoDePrueba) => `${nombre}.${EXTENSIONS[mime] ?? 'bin'}`
+const conExtension = (name: string, { mime }: ArchivoDePrueba) => `${name}.${EXTENSIONS[mime] ?? 'bin'}`
 
 const archivosOf = ({ fotos, firma, pdf }: PruebaDeEntrega): [nombre: string, archivo: ArchivoDePrueba][] => [
   ...fotos.map((foto, i): [string, ArchivoDePrueba] => [conExtension(`foto-${i + 1}`, foto), foto]),
@@ -135,9 +134,9 @@ const archivosOf = ({ fotos, firma, pdf }: PruebaDeEntrega): [nombre: string, ar
 const MAX_POLLS = 20
 const POLL_INTERVAL_MS = 1_500
 
-async function waitForPdf({ guias }: Guias, codigo: string, { signal }: Context): Promise<PruebaDeEntrega> {
+async function waitForPdf({ guias }: Guias, code: string, { signal }: Context): Promise<PruebaDeEntrega> {
   for (let poll = 0; ; poll++) {
-    const foundPrueba = await guias.pruebaEntrega(codigo, { signal })
+    const foundPrueba = await guias.pruebaEntrega(code, { signal })
     if ((foundPrueba.pdf && foundPrueba.manifiesto) || poll === MAX_POLLS) return foundPrueba
     if (poll === 0) notify('El PDF se está haciendo; espero…')
     await sleepUntilAborted(POLL_INTERVAL_MS, signal)
@@ -152,14 +151,14 @@ async function waitForPdf({ guias }: Guias, codigo: string, { signal }: Context)
 async function checkPrueba(guia: string, context: Context): Promise<boolean> {
   const folder = folderOf(guia, context)
   const names = readdirSync(folder)
-    .filter((nombre) => /\.(jpg|png|pdf|bin)$/.test(nombre))
+    .filter((name) => /\.(jpg|png|pdf|bin)$/.test(name))
     .sort()
   try {
     const { manifiesto, archivos, kid } = await verificarPrueba({
       guia,
       manifiesto: leer(join(folder, MANIFEST_FILE)).trim(),
       claves: readKeys(context.texto('claves') ?? join(folder, KEYS_FILE)),
-      archivos: names.map((nombre) => readFileSync(join(folder, nombre))),
+      archivos: names.map((name) => readFileSync(join(folder, name))),
     })
     const missingCount = manifiesto.archivos.length - new Set(archivos.map(({ archivo }) => archivo)).size
     if (context.json)
@@ -182,8 +181,8 @@ async function checkPrueba(guia: string, context: Context): Promise<boolean> {
 }
 
 function describeVerificationFailure({ codigo, message }: ErrorPrueba, names: string[]): string {
-  const numero = Number(/^El archivo (\d+) /.exec(message)?.[1])
-  if (codigo === 'archivo') return `${names[numero - 1]} no es el que se firmó: se alteró, o es de otra guía`
+  const number = Number(/^El archivo (\d+) /.exec(message)?.[1])
+  if (codigo === 'archivo') return `${names[number - 1]} no es el que se firmó: se alteró, o es de otra guía`
   if (codigo === 'clave_desconocida')
     return 'ninguna de las claves es la que firmó: descárguela otra vez con --forzar, o dé otras con --claves'
   if (codigo === 'claves') return 'las claves no son las del servicio ({ "keys": […] }): dé otras con --claves'

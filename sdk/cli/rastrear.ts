@@ -21,32 +21,32 @@ otra vez.`,
     const [codeOrReference = ''] = context.positionals
     const intervalMs = numero(context, 'intervalo', 5, 0.1) * 1000
     const api = context.api()
-    return byCodeOrReference(api, codeOrReference, context.signal, (codigo) => follow(api, codigo, intervalMs, context))
+    return byCodeOrReference(api, codeOrReference, context.signal, (code) => follow(api, code, intervalMs, context))
   },
 }
 
-async function follow({ guias }: Guias, codigo: string, intervalMs: number, context: Context): Promise<number> {
+async function follow({ guias }: Guias, code: string, intervalMs: number, context: Context): Promise<number> {
   const { signal } = context
   const isFollowing = context.isSet('seguir')
   const patience = new Patience(context)
-  let ultima = 0
+  let last = 0
   for (;;) {
     try {
-      for await (const guia of guias.seguir(codigo, { intervalo: intervalMs, limite: PAGE_SIZE, signal })) {
+      for await (const guia of guias.seguir(code, { intervalo: intervalMs, limite: PAGE_SIZE, signal })) {
         patience.end()
-        if (ultima === 0) titular(guia, context)
+        if (last === 0) titular(guia, context)
         for await (const evento of historial(guias, guia, signal)) {
-          if (evento.secuencia <= ultima) continue
-          ultima = evento.secuencia
+          if (evento.secuencia <= last) continue
+          last = evento.secuencia
           printLine(context.json ? JSON.stringify(evento) : formatEvento(evento, guia.zona_horaria))
         }
         if (!isFollowing) break
       }
       return EXIT_CODE.bien
     } catch (error) {
-      if (isFollowing && signal.aborted && ultima > 0) return EXIT_CODE.bien
+      if (isFollowing && signal.aborted && last > 0) return EXIT_CODE.bien
       // A failure before the first event points to a wrong key or address rather than to a temporary fault.
-      if (!(isFollowing && ultima > 0 && isTransientError(error))) throw error
+      if (!(isFollowing && last > 0 && isTransientError(error))) throw error
       await patience.wait(error)
     }
   }
@@ -70,5 +70,5 @@ function titular(guia: GuiaConEventos, { json }: Context) {
 }
 
 /** Formats an event as one line of the history, in the time zone of the guide's destination. */
-export const formatEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento, zona: string) =>
-  `  ${hora(ocurrido_en, zona)}  ${paint(toneOfState(estado) ?? 'grey', sanitize(tipo).padEnd(26))}  ${sanitize(descripcion)}${motivo ? ` (${sanitize(motivo)})` : ''}`
+export const formatEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento, zone: string) =>
+  `  ${hora(ocurrido_en, zone)}  ${paint(toneOfState(estado) ?? 'grey', sanitize(tipo).padEnd(26))}  ${sanitize(descripcion)}${motivo ? ` (${sanitize(motivo)})` : ''}`

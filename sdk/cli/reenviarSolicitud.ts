@@ -13,15 +13,15 @@ mensajes al día por teléfono.`,
   examples: ['reenviar-solicitud 7K3M9QX2A1B4'],
   async run(context) {
     const { signal } = context
-    const codigos = await readCodes(context)
+    const codes = await readCodes(context)
     const { guias } = context.api()
-    const fallidas = await forEachCode(codigos, context, async (codigo) => {
-      const guia = await guias.reenviarSolicitud(codigo, { signal })
-      const numero = guia.ubicacion.solicitud?.numero
-      const resultText = `${paint('strong', sanitize(guia.guia))}  se pidió otra vez (mensaje ${numero})`
+    const fallidas = await forEachCode(codes, context, async (code) => {
+      const guia = await guias.reenviarSolicitud(code, { signal })
+      const number = guia.ubicacion.solicitud?.numero
+      const resultText = `${paint('strong', sanitize(guia.guia))}  se pidió otra vez (mensaje ${number})`
       printLine(context.json ? JSON.stringify(guia) : resultText)
     })
-    if (fallidas > 0 && !context.json) notify(`${codigos.length - fallidas} reenviadas, ${fallidas} no.`)
+    if (fallidas > 0 && !context.json) notify(`${codes.length - fallidas} reenviadas, ${fallidas} no.`)
     return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }

@@ -9,20 +9,20 @@ export interface SheetRemedies {
 }
 
 /** Rewrites the message of an error about a sheet, with the file's name and the command's own remedies. */
-export function explainSheet(error: unknown, archivo: string, remedies?: SheetRemedies): unknown {
+export function explainSheet(error: unknown, file: string, remedies?: SheetRemedies): unknown {
   if (!(error instanceof ErrorDeHoja)) return error
   const mensaje = sanitize(error.message)
   switch (error.motivo) {
     case 'vacia':
-      return new UsageError(`${archivo} está vacío.`)
+      return new UsageError(`${file} está vacío.`)
     case 'columnas':
       return new UsageError(`${mensaje}. ${remedies?.columns ?? ''}`.trim())
     case 'fila':
-      return new UsageError(`${archivo}, ${mensaje}. Corríjala y ejecútelo otra vez.`)
+      return new UsageError(`${file}, ${mensaje}. Corríjala y ejecútelo otra vez.`)
     case 'libro':
-      return new UsageError(`${archivo} ${mensaje}: ábralo en su hoja de cálculo y guárdelo como «CSV UTF-8».`)
+      return new UsageError(`${file} ${mensaje}: ábralo en su hoja de cálculo y guárdelo como «CSV UTF-8».`)
     case 'codificacion':
-      return new UsageError(`${archivo} ${mensaje}: guárdelo como «CSV UTF-8»${remedies?.encoding ?? ''}.`)
+      return new UsageError(`${file} ${mensaje}: guárdelo como «CSV UTF-8»${remedies?.encoding ?? ''}.`)
     default:
       return new UsageError(`${mensaje}.`)
   }

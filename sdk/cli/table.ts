@@ -30,7 +30,7 @@ export const LIST_OPTIONS: Options = {
 
 const PAGE_SIZE = 100
 
-type RequestPage<T> = (pagina: { limite: number; cursor: string | undefined }) => PromiseLike<{
+type RequestPage<T> = (page: { limite: number; cursor: string | undefined }) => PromiseLike<{
   datos: T[]
   cursor_siguiente: string | null
 }>
@@ -71,7 +71,7 @@ function enCsv<T>({ names, campos }: ListDescription<T>) {
   return (datos: T[]) => {
     const rows = datos.map((element) => {
       const fieldValues = campos(element)
-      return escribirCsv(names.map((nombre) => fieldValues[nombre] ?? ''))
+      return escribirCsv(names.map((name) => fieldValues[name] ?? ''))
     })
     process.stdout.write(header + rows.join(''))
     header = ''
@@ -91,10 +91,10 @@ function createTablePrinter<T>(todas: readonly Column<T>[]) {
     const rows = datos.map((element) => todas.map(({ de }) => sanitize(de(element)) || '-'))
     widths = widths.map((element, i) => Math.max(element, ...rows.map((row) => ancho(row[i]!))))
     widths = shrinkWidths(widths, todas)
-    const linea = (texts: string[], tone: (i: number) => TextTone | undefined) =>
+    const line = (texts: string[], tone: (i: number) => TextTone | undefined) =>
       texts
-        .map((texto, i) => {
-          const fittedText = i === texts.length - 1 ? truncate(texto, widths[i]!) : padToWidth(texto, widths[i]!)
+        .map((text, i) => {
+          const fittedText = i === texts.length - 1 ? truncate(text, widths[i]!) : padToWidth(text, widths[i]!)
           const cellTone = tone(i)
           return cellTone ? paint(cellTone, fittedText) : fittedText
         })
@@ -102,13 +102,13 @@ function createTablePrinter<T>(todas: readonly Column<T>[]) {
         .trimEnd()
     if (needsTitles)
       printLine(
-        linea(
+        line(
           todas.map(({ titulo }) => titulo),
           () => 'grey',
         ),
       )
     needsTitles = false
-    for (const [i, row] of rows.entries()) printLine(linea(row, (columnIndex) => todas[columnIndex]!.tone?.(datos[i]!)))
+    for (const [i, row] of rows.entries()) printLine(line(row, (columnIndex) => todas[columnIndex]!.tone?.(datos[i]!)))
   }
 }
 
@@ -141,21 +141,21 @@ const widthOfCharacter = (character: string) =>
     : /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(character)
       ? 2
       : 1
-const ancho = (texto: string) => Array.from(texto).reduce((sum, character) => sum + widthOfCharacter(character), 0)
+const ancho = (text: string) => Array.from(text).reduce((sum, character) => sum + widthOfCharacter(character), 0)
 
-function truncate(texto: string, hasta: number): string {
-  if (ancho(texto) <= hasta) return texto
+function truncate(text: string, until: number): string {
+  if (ancho(text) <= until) return text
   let shortened = ''
   let sum = 1
-  for (const character of texto) {
+  for (const character of text) {
     sum += widthOfCharacter(character)
-    if (sum > hasta) break
+    if (sum > until) break
     shortened += character
   }
   return `${shortened}…`
 }
 
-const padToWidth = (texto: string, hasta: number) => {
-  const fittedText = truncate(texto, hasta)
-  return fittedText + ' '.repeat(hasta - ancho(fittedText))
+const padToWidth = (text: string, until: number) => {
+  const fittedText = truncate(text, until)
+  return fittedText + ' '.repeat(until - ancho(fittedText))
 }

@@ -10,8 +10,8 @@ export type TextTone = keyof typeof COLOR_CODES
 /** Tells whether a stream shows colours. `hasColors` respects NO_COLOR and TERM=dumb. */
 const showsColors = (stream: NodeJS.WriteStream) => stream.isTTY && (stream as WriteStream).hasColors()
 
-const createPainter = (stream: NodeJS.WriteStream) => (tone: TextTone, texto: string) =>
-  showsColors(stream) ? `\x1b[${COLOR_CODES[tone]}m${texto}\x1b[0m` : texto
+const createPainter = (stream: NodeJS.WriteStream) => (tone: TextTone, text: string) =>
+  showsColors(stream) ? `\x1b[${COLOR_CODES[tone]}m${text}\x1b[0m` : text
 
 export const paint = createPainter(process.stdout)
 export const paintNotice = createPainter(process.stderr)
@@ -26,9 +26,9 @@ const STATE_TONES: Record<string, TextTone> = {
 export const toneOfState = (estado: string): TextTone | undefined => STATE_TONES[estado]
 
 /** Writes a result to standard output. Messages go to standard error, through {@link notify}. */
-export const printLine = (texto: string) => process.stdout.write(`${texto}\n`)
+export const printLine = (text: string) => process.stdout.write(`${text}\n`)
 /** Writes a message to standard error. */
-export const notify = (texto: string) => process.stderr.write(`${texto}\n`)
+export const notify = (text: string) => process.stderr.write(`${text}\n`)
 
 /** Waits until the reader of standard output has taken the data. A long list is then not buffered in memory. */
 export async function drainOutput() {
@@ -73,12 +73,12 @@ export async function askToConfirm(question: string, isConfirmed: boolean, signa
 
 function readLine(signal: AbortSignal): Promise<string> {
   // Without terminal mode, readline leaves Ctrl-C to the signal handlers of the process.
-  const linea = createInterface({ input: process.stdin, terminal: false })
+  const line = createInterface({ input: process.stdin, terminal: false })
   return new Promise<string>((resolve, reject) => {
-    linea.once('line', resolve)
-    linea.once('close', () => resolve(''))
+    line.once('line', resolve)
+    line.once('close', () => resolve(''))
     signal.addEventListener('abort', () => reject(new ErrorAbortado('Interrumpido.')))
-  }).finally(() => linea.close())
+  }).finally(() => line.close())
 }
 
 const BAR_WIDTH = 24
@@ -95,14 +95,14 @@ export function createProgress(quiet: boolean) {
   const stream = process.stderr
   let printedSteps = 0
   return {
-    show(parte: number, doneCount: number, texto: string) {
+    show(part: number, doneCount: number, text: string) {
       if (stream.isTTY) {
-        const filledCells = Math.round(Math.min(1, parte) * BAR_WIDTH)
+        const filledCells = Math.round(Math.min(1, part) * BAR_WIDTH)
         const bar = `${'█'.repeat(filledCells)}${'░'.repeat(BAR_WIDTH - filledCells)}`
-        stream.write(`\r${paintNotice('green', bar)} ${String(Math.floor(parte * 100)).padStart(3)} %  ${texto}\x1b[K`)
+        stream.write(`\r${paintNotice('green', bar)} ${String(Math.floor(part * 100)).padStart(3)} %  ${text}\x1b[K`)
       } else if (!quiet && Math.floor(doneCount / PRINT_EVERY_GUIAS) > printedSteps) {
         printedSteps = Math.floor(doneCount / PRINT_EVERY_GUIAS)
-        notify(`${Math.floor(parte * 100)} %: ${texto}`)
+        notify(`${Math.floor(part * 100)} %: ${text}`)
       }
     },
     clear() {
@@ -115,8 +115,8 @@ export function createProgress(quiet: boolean) {
  * Replaces control and format characters with spaces, so that text of a server or a file cannot move the cursor or
  * colour the screen.
  */
-export const sanitize = (texto: string) =>
-  Array.from(texto, (character) => (/[\p{Cc}\p{Cf}]/u.test(character) ? ' ' : character)).join('')
+export const sanitize = (text: string) =>
+  Array.from(text, (character) => (/[\p{Cc}\p{Cf}]/u.test(character) ? ' ' : character)).join('')
 
 const formatters = new Map<string | undefined, Intl.DateTimeFormat>()
 
@@ -124,18 +124,18 @@ const formatters = new Map<string | undefined, Intl.DateTimeFormat>()
  * Returns the clock of an IANA time zone. Without a zone, or if this Node does not know the zone, returns this
  * machine's clock.
  */
-function formatterFor(zona: string | undefined): Intl.DateTimeFormat {
-  let formatter = formatters.get(zona)
+function formatterFor(zone: string | undefined): Intl.DateTimeFormat {
+  let formatter = formatters.get(zone)
   if (!formatter) {
-    const fecha = { year: 'numeric', month: '2-digit', day: '2-digit' } as const
+    const date = { year: 'numeric', month: '2-digit', day: '2-digit' } as const
     const timeFormat = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
-    const formato = { ...fecha, ...timeFormat, timeZoneName: 'shortOffset' } as const
+    const format = { ...date, ...timeFormat, timeZoneName: 'shortOffset' } as const
     try {
-      formatter = new Intl.DateTimeFormat('en-US', { ...formato, timeZone: zona })
+      formatter = new Intl.DateTimeFormat('en-US', { ...format, timeZone: zone })
     } catch {
-      formatter = new Intl.DateTimeFormat('en-US', formato)
+      formatter = new Intl.DateTimeFormat('en-US', format)
     }
-    formatters.set(zona, formatter)
+    formatters.set(zone, formatter)
   }
   return formatter
 }
@@ -143,15 +143,15 @@ function formatterFor(zona: string | undefined): Intl.DateTimeFormat {
 /**
  * Formats an instant with its offset from UTC, e.g. `2026-11-20 15:00:00 UTC-6`.
  *
- * @param zona zone of a guide's destination; this machine's clock if left out
- * @param formato `corta` leaves the seconds out
+ * @param zone zone of a guide's destination; this machine's clock if left out
+ * @param format `corta` leaves the seconds out
  */
-export function hora(iso: string, zona?: string, formato?: 'corta'): string {
+export function hora(iso: string, zone?: string, format?: 'corta'): string {
   const instant = new Date(iso)
   if (Number.isNaN(instant.getTime())) return '—'
-  const parts = formatterFor(zona).formatToParts(instant)
+  const parts = formatterFor(zone).formatToParts(instant)
   const de = (partType: Intl.DateTimeFormatPartTypes) => parts.find(({ type }) => type === partType)?.value ?? ''
-  const segundos = formato === 'corta' ? '' : `:${de('second')}`
+  const seconds = format === 'corta' ? '' : `:${de('second')}`
   const offset = de('timeZoneName').replace(/^GMT(?:\+0$)?/, 'UTC')
-  return `${de('year')}-${de('month')}-${de('day')} ${de('hour')}:${de('minute')}${segundos} ${offset}`
+  return `${de('year')}-${de('month')}-${de('day')} ${de('hour')}:${de('minute')}${seconds} ${offset}`
 }

@@ -34,17 +34,17 @@ no tiene ninguno.`,
   async run(context) {
     const acceptsSuggestions = context.isSet('aceptar-sugerencias')
     const places = acceptsSuggestions
-      ? new Map((await readCodes(context)).map((codigo) => [codigo, undefined]))
+      ? new Map((await readCodes(context)).map((code) => [code, undefined]))
       : await readPlaces(context)
     const { guias } = context.api()
     let withoutSuggestionCount = 0
-    const fallidas = await forEachCode([...places.keys()], context, async (codigo) => {
-      const lugar = places.get(codigo) ?? (await findSuggestedPlace(guias, codigo, context.signal))
-      if (lugar) printUbicacion(await guias.confirmarUbicacion(codigo, lugar, { signal: context.signal }), context)
+    const fallidas = await forEachCode([...places.keys()], context, async (code) => {
+      const place = places.get(code) ?? (await findSuggestedPlace(guias, code, context.signal))
+      if (place) printUbicacion(await guias.confirmarUbicacion(code, place, { signal: context.signal }), context)
       else {
         withoutSuggestionCount++
         const mensaje = 'no tiene ninguna sugerencia de lugar: queda como está'
-        notify(context.json ? JSON.stringify({ guia: codigo, mensaje }) : `${sanitize(codigo)}  ${mensaje}`)
+        notify(context.json ? JSON.stringify({ guia: code, mensaje }) : `${sanitize(code)}  ${mensaje}`)
       }
     })
     if (places.size > 1 && !context.json)
@@ -66,8 +66,8 @@ function printUbicacion({ ubicacion, advertencias, ...guia }: Guia, { json, give
 }
 
 /** Returns the point that the warnings of a guide suggest for its destination; undefined if they suggest none. */
-async function findSuggestedPlace(guias: Guias['guias'], codigo: string, signal: AbortSignal) {
-  const { advertencias } = await guias.obtener(codigo, { limite: 1, signal })
+async function findSuggestedPlace(guias: Guias['guias'], code: string, signal: AbortSignal) {
+  const { advertencias } = await guias.obtener(code, { limite: 1, signal })
   for (const { campo, sugerencia } of advertencias) {
     if (campo?.startsWith('/recogida') || typeof sugerencia !== 'object' || !sugerencia || !('lat' in sugerencia))
       continue
@@ -82,46 +82,46 @@ async function findSuggestedPlace(guias: Guias['guias'], codigo: string, signal:
  * @throws UsageError if a guide, a place or a column is missing
  */
 async function readPlaces(context: Context): Promise<Map<string, UbicacionParaConfirmar>> {
-  const archivo = context.texto('archivo')
-  const opciones = context.givenOptions.filter((option) => option !== 'archivo')
-  if (archivo === undefined) {
-    const [codigo, ...otherCodes] = context.positionals
-    if (codigo === undefined) throw new UsageError('Falta el código de la guía, o --archivo.')
+  const file = context.texto('archivo')
+  const options = context.givenOptions.filter((option) => option !== 'archivo')
+  if (file === undefined) {
+    const [code, ...otherCodes] = context.positionals
+    if (code === undefined) throw new UsageError('Falta el código de la guía, o --archivo.')
     if (otherCodes.length > 0)
       throw new UsageError('Un lugar es de una guía: para varias use --archivo, o --aceptar-sugerencias.')
-    return new Map([[codigo, buildPlace((campo) => context.texto(optionNameOf(campo)), '')]])
+    return new Map([[code, buildPlace((field) => context.texto(optionNameOf(field)), '')]])
   }
-  if (context.positionals.length > 0 || opciones.length > 0)
+  if (context.positionals.length > 0 || options.length > 0)
     throw new UsageError('Las guías y los lugares vienen de --archivo o de la orden, no de ambos: quite uno.')
-  return parsePlaceTable(await readInput(archivo), archivo)
+  return parsePlaceTable(await readInput(file), file)
 }
 
-async function parsePlaceTable(bytes: Uint8Array, archivo: string): Promise<Map<string, UbicacionParaConfirmar>> {
+async function parsePlaceTable(bytes: Uint8Array, file: string): Promise<Map<string, UbicacionParaConfirmar>> {
   const places = new Map<string, UbicacionParaConfirmar>()
   const rowByGuia = new Map<string, number>()
-  const { campos, filas: rows } = await openTable(bytes, archivo)
-  if (!campos.includes('guia')) throw new UsageError(`${archivo} debe tener las columnas guia, lat y lng, o maps_url.`)
+  const { campos, filas: rows } = await openTable(bytes, file)
+  if (!campos.includes('guia')) throw new UsageError(`${file} debe tener las columnas guia, lat y lng, o maps_url.`)
   for await (const { fila: rowNumber, valores: values } of rows) {
-    const valueOfField = (campo: string) => values[campos.lastIndexOf(campo)]
+    const valueOfField = (field: string) => values[campos.lastIndexOf(field)]
     const guia = valueOfField('guia')?.trim()
     if (!guia) continue
     const otherRow = rowByGuia.get(canonicalizeCode(guia))
     if (otherRow !== undefined)
       throw new UsageError(
-        `${archivo}, fila ${rowNumber}: la guía ${sanitize(guia)} ya está en la fila ${otherRow}: deje una.`,
+        `${file}, fila ${rowNumber}: la guía ${sanitize(guia)} ya está en la fila ${otherRow}: deje una.`,
       )
     rowByGuia.set(canonicalizeCode(guia), rowNumber)
-    places.set(guia, buildPlace(valueOfField, `${archivo}, fila ${rowNumber}: `))
+    places.set(guia, buildPlace(valueOfField, `${file}, fila ${rowNumber}: `))
   }
   if (places.size > 0) return places
-  throw new UsageError(`${archivo} no trae ningún código de guía.`)
+  throw new UsageError(`${file} no trae ningún código de guía.`)
 }
 
-function buildPlace(valor: (campo: string) => string | undefined, donde: string): UbicacionParaConfirmar {
-  const { lat, lng, maps_url } = guiaDeCampos(valor)
-  const referencia = valor('referencia')?.trim()
+function buildPlace(value: (field: string) => string | undefined, where: string): UbicacionParaConfirmar {
+  const { lat, lng, maps_url } = guiaDeCampos(value)
+  const referencia = value('referencia')?.trim()
   if ((lat === undefined || lng === undefined) && !maps_url)
-    throw new UsageError(`${donde}Falta el lugar: lat y lng, o el enlace de mapa. Vea guias ubicar --help.`)
+    throw new UsageError(`${where}Falta el lugar: lat y lng, o el enlace de mapa. Vea guias ubicar --help.`)
   const point = maps_url ? { maps_url } : { lat, lng }
   return { ...point, ...(referencia ? { referencia } : {}) } as UbicacionParaConfirmar
 }

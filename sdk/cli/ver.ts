@@ -18,22 +18,22 @@ acepta en minúsculas y con guiones; si ninguna lo tiene, se busca como referenc
   readOnly: true,
   examples: ['ver 7K3M9QX2A1B4', 'ver PEDIDO-7', "ver 7K3M9QX2A1B4 --json | jq '.ubicacion'"],
   async run(context) {
-    const [codigo = ''] = context.positionals
+    const [code = ''] = context.positionals
     const { signal } = context
     const api = context.api()
-    const { eventos, ...guia } = await byCodeOrReference(api, codigo, signal, (guiaCode) =>
+    const { eventos, ...guia } = await byCodeOrReference(api, code, signal, (guiaCode) =>
       api.guias.obtener(guiaCode, { limite: 100, signal }),
     )
-    const historial = [...eventos.datos]
+    const history = [...eventos.datos]
     const cursor = eventos.cursor_siguiente
-    if (cursor !== null) historial.push(...(await readRemainingEventos(api, guia.guia, cursor, signal)))
+    if (cursor !== null) history.push(...(await readRemainingEventos(api, guia.guia, cursor, signal)))
     if (context.json) {
-      printLine(JSON.stringify({ ...guia, eventos: { datos: historial, cursor_siguiente: null } }))
+      printLine(JSON.stringify({ ...guia, eventos: { datos: history, cursor_siguiente: null } }))
       return EXIT_CODE.bien
     }
     printGuia(guia)
     printLine(paint('grey', 'Historial'))
-    for (const evento of historial) printLine(formatEvento(evento, guia.zona_horaria))
+    for (const evento of history) printLine(formatEvento(evento, guia.zona_horaria))
     return EXIT_CODE.bien
   },
 }
@@ -55,7 +55,7 @@ function printGuia(guia: Guia) {
   printLine(
     `${paint('strong', sanitize(guia.guia))}  ${paint(toneOfState(guia.estado) ?? 'strong', sanitize(guia.estado))}${modo}`,
   )
-  const campos: [string, string | null][] = [
+  const fields: [string, string | null][] = [
     ['Referencia', guia.external_ref],
     ['Destinatario', joinParts(guia.destinatario, guia.telefono)],
     ['Destino', joinParts(guia.direccion, guia.municipio, guia.departamento)],
@@ -73,9 +73,9 @@ function printGuia(guia: Guia) {
     ['Creada', hora(guia.creado_en, guia.zona_horaria)],
     ['Cambió', guia.actualizado_en === guia.creado_en ? null : hora(guia.actualizado_en, guia.zona_horaria)],
   ]
-  for (const [nombre, valor] of campos)
-    for (const [i, linea] of (valor ? wrap(sanitize(valor), VALUE_WIDTH) : []).entries())
-      printLine(`  ${paint('grey', (i === 0 ? nombre : '').padEnd(12))}  ${linea}`)
+  for (const [name, value] of fields)
+    for (const [i, line] of (value ? wrap(sanitize(value), VALUE_WIDTH) : []).entries())
+      printLine(`  ${paint('grey', (i === 0 ? name : '').padEnd(12))}  ${line}`)
   for (const advertencia of guia.advertencias)
     printLine(`  ${paint('yellow', 'Revise'.padEnd(12))}  ${formatAdvertencia(advertencia)}`)
 }
@@ -84,15 +84,15 @@ function formatDecision({ decision, zona_horaria }: Guia): string | null {
   if (!decision) return null
   const { estado, accion, fecha, franja, por, opciones, vence_en } = decision
   if (accion) return joinParts(por ? `${estado} por ${por}` : estado, accion, fecha, formatWindow(franja))
-  const hasta = estado === 'pendiente' && vence_en ? `hasta ${hora(vence_en, zona_horaria, 'corta')}` : null
-  return joinParts(estado, estado === 'pendiente' ? opciones.join(' o ') : null, hasta)
+  const until = estado === 'pendiente' && vence_en ? `hasta ${hora(vence_en, zona_horaria, 'corta')}` : null
+  return joinParts(estado, estado === 'pendiente' ? opciones.join(' o ') : null, until)
 }
 
 const formatWindow = (franja: Franja | null) => franja && `de ${franja.desde} a ${franja.hasta}`
 
 const formatUbicacion = ({ ubicacion }: Guia) => {
-  const donde = lugar(ubicacion)
-  return `${ubicacion.estado}${ubicacion.origen ? ` por ${ubicacion.origen}` : ''}${donde ? `: ${donde}` : ''}`
+  const where = lugar(ubicacion)
+  return `${ubicacion.estado}${ubicacion.origen ? ` por ${ubicacion.origen}` : ''}${where ? `: ${where}` : ''}`
 }
 
 const lugar = ({ lat, lng, maps_url }: { lat: number | null; lng: number | null; maps_url: string | null }) =>

@@ -39,7 +39,7 @@ const listar: CliCommand = {
   readOnly: true,
   async run(context) {
     const api = context.api()
-    await showList(context, WEBHOOKS_LIST, (pagina) => api.webhooks.listar(pagina, { signal: context.signal }))
+    await showList(context, WEBHOOKS_LIST, (page) => api.webhooks.listar(page, { signal: context.signal }))
     return EXIT_CODE.bien
   },
 }
@@ -57,12 +57,12 @@ const ver: CliCommand = {
   positionals: [1, 1],
   readOnly: true,
   async run(context) {
-    const [codigo = ''] = context.positionals
-    const webhook = await context.api().webhooks.obtener(codigo, { signal: context.signal })
+    const [code = ''] = context.positionals
+    const webhook = await context.api().webhooks.obtener(code, { signal: context.signal })
     printWebhook(webhook, context)
     if (context.json) return EXIT_CODE.bien
     const { fallas } = webhook
-    const campos: [string, string | null][] = [
+    const fields: [string, string | null][] = [
       ['Tipos', webhook.tipos.join(', ')],
       ['Descripción', webhook.descripcion],
       ['Motivo', webhook.motivo],
@@ -77,8 +77,7 @@ const ver: CliCommand = {
         vence_en ? `firma hasta ${hora(vence_en)}` : 'firma',
       ]),
     ]
-    for (const [nombre, valor] of campos)
-      if (valor) printLine(`  ${paint('grey', nombre.padEnd(12))}  ${sanitize(valor)}`)
+    for (const [name, value] of fields) if (value) printLine(`  ${paint('grey', name.padEnd(12))}  ${sanitize(value)}`)
     return EXIT_CODE.bien
   },
 }
@@ -93,12 +92,12 @@ const SECRETO_OPTIONS: Options = {
  * `--secreto-en`.
  */
 async function deliverSecreto(context: Context, requestWebhook: () => PromiseLike<WebhookConSecreto>): Promise<number> {
-  const archivo = context.texto('secreto-en')
-  if (archivo !== undefined) requireFreePaths([archivo], context.isSet('forzar'), 'dé otro nombre a --secreto-en')
+  const file = context.texto('secreto-en')
+  if (file !== undefined) requireFreePaths([file], context.isSet('forzar'), 'dé otro nombre a --secreto-en')
   const { secreto, ...webhook } = await requestWebhook()
-  if (archivo !== undefined && (await saveSecreto(archivo, secreto))) {
+  if (file !== undefined && (await saveSecreto(file, secreto))) {
     printWebhook(webhook, context)
-    notify(`Secreto guardado en ${archivo}.`)
+    notify(`Secreto guardado en ${file}.`)
   } else if (context.json) printLine(JSON.stringify({ ...webhook, secreto }))
   else {
     printWebhook(webhook, context)
@@ -113,9 +112,9 @@ async function deliverSecreto(context: Context, requestWebhook: () => PromiseLik
  *
  * @returns false if the file cannot be written; the caller then shows the secret, which would otherwise be lost
  */
-async function saveSecreto(archivo: string, secreto: string): Promise<boolean> {
+async function saveSecreto(file: string, secret: string): Promise<boolean> {
   try {
-    await writeFileAtomically(archivo, `${secreto}\n`, 0o600)
+    await writeFileAtomically(file, `${secret}\n`, 0o600)
     return true
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
@@ -162,30 +161,30 @@ const cambiar: CliCommand = {
   opciones: { direccion: { valor: '<url>', dice: 'la dirección nueva' }, ...DE_WEBHOOK },
   positionals: [1, 1],
   async run(context) {
-    const [codigo = ''] = context.positionals
+    const [code = ''] = context.positionals
     const url = context.texto('direccion')
-    const cambios = { ...(url !== undefined && { url }), ...readWebhookData(context) }
-    if (Object.keys(cambios).length === 0)
+    const changes = { ...(url !== undefined && { url }), ...readWebhookData(context) }
+    if (Object.keys(changes).length === 0)
       throw new UsageError('Diga qué cambia: --direccion, --tipos o --descripcion.')
-    printWebhook(await context.api().webhooks.cambiar(codigo, cambios, { signal: context.signal }), context)
+    printWebhook(await context.api().webhooks.cambiar(code, changes, { signal: context.signal }), context)
     return EXIT_CODE.bien
   },
 }
 
 const createStateCommand = (
-  nombre: string,
+  name: string,
   estado: 'activo' | 'pausado',
   summary: string,
   explanation: string,
 ): CliCommand => ({
   summary,
-  usage: [`webhooks ${nombre} <webhook>`],
+  usage: [`webhooks ${name} <webhook>`],
   explanation,
   opciones: {},
   positionals: [1, 1],
   async run(context) {
-    const [codigo = ''] = context.positionals
-    printWebhook(await context.api().webhooks.cambiar(codigo, { estado }, { signal: context.signal }), context)
+    const [code = ''] = context.positionals
+    printWebhook(await context.api().webhooks.cambiar(code, { estado }, { signal: context.signal }), context)
     return EXIT_CODE.bien
   },
 })
@@ -201,10 +200,10 @@ lleva las dos firmas: cambie el secreto en su servidor con calma.`,
   },
   positionals: [1, 1],
   run(context) {
-    const [codigo = ''] = context.positionals
+    const [code = ''] = context.positionals
     const rotation = { solapamiento_horas: numero(context, 'solapamiento', 24, 0) }
     return deliverSecreto(context, () =>
-      context.api().webhooks.rotarSecreto(codigo, rotation, { signal: context.signal }),
+      context.api().webhooks.rotarSecreto(code, rotation, { signal: context.signal }),
     )
   },
 }
@@ -218,15 +217,15 @@ por un tiempo: guias webhooks pausar.`,
   opciones: { si: { dice: 'elimina sin preguntar' } },
   positionals: [1, 1],
   async run(context) {
-    const [codigo = ''] = context.positionals
+    const [code = ''] = context.positionals
     const { webhooks } = context.api()
-    const question = `¿Eliminar el webhook ${sanitize(codigo)}? No se puede deshacer.`
+    const question = `¿Eliminar el webhook ${sanitize(code)}? No se puede deshacer.`
     if (!(await askToConfirm(question, context.isSet('si'), context.signal))) {
       notify('No se eliminó nada.')
       return EXIT_CODE.interrupted
     }
-    await webhooks.eliminar(codigo, { signal: context.signal })
-    printLine(context.json ? JSON.stringify({ webhook: codigo, eliminado: true }) : `${sanitize(codigo)}  eliminado`)
+    await webhooks.eliminar(code, { signal: context.signal })
+    printLine(context.json ? JSON.stringify({ webhook: code, eliminado: true }) : `${sanitize(code)}  eliminado`)
     return EXIT_CODE.bien
   },
 }

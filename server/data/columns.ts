@@ -28,18 +28,18 @@ type Values = Readonly<Record<string, unknown>>
 
 /**
  * Compares two versions of a row.
- * @param antes the old version; empty for a new row, and then the result has no `antes`
+ * @param before the old version; empty for a new row, and then the result has no `antes`
  * @param audited columns whose values may appear in the audit record
  * @returns the names of all changed columns, and the old and new values of those in `audited`
  */
 export function changedColumns(
-  antes: Values,
-  despues: Values,
+  before: Values,
+  after: Values,
   audited: readonly string[],
 ): { campos: string[]; antes?: Values; despues: Values } {
-  const campos = Object.keys(despues).filter((campo) => JSON.stringify(antes[campo]) !== JSON.stringify(despues[campo]))
-  const auditedCampos = campos.filter((campo) => audited.includes(campo))
+  const campos = Object.keys(after).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+  const auditedCampos = campos.filter((field) => audited.includes(field))
   const pickAudited = (values: Values) =>
-    Object.fromEntries(auditedCampos.map((campo) => [campo, values[campo] ?? null]))
-  return { campos, ...(Object.keys(antes).length > 0 && { antes: pickAudited(antes) }), despues: pickAudited(despues) }
+    Object.fromEntries(auditedCampos.map((field) => [field, values[field] ?? null]))
+  return { campos, ...(Object.keys(before).length > 0 && { antes: pickAudited(before) }), despues: pickAudited(after) }
 }

@@ -89,9 +89,9 @@ const namesByText = new Map<string, string>()
 
 /** Returns a name for a prepared statement that was declared without one: the digest of its text. */
 export function statementName(text: string): string {
-  const nombre = namesByText.get(text) ?? hash('sha1', text)
-  namesByText.set(text, nombre)
-  return nombre
+  const name = namesByText.get(text) ?? hash('sha1', text)
+  namesByText.set(text, name)
+  return name
 }
 
 /** Maximum time for which the end of a pool waits until its connections are closed, in milliseconds. */
@@ -126,9 +126,9 @@ export class Connections extends pg.Pool {
   /** Time of the last error of this kind, full disks included, in milliseconds of `performance.now()`. */
   rejectedAt = Number.NEGATIVE_INFINITY
 
-  constructor(url: string, max: number, application_name: string, opciones: MachineOptions = {}) {
-    const { role, pooler, shards, enParte } = opciones
-    const settings = { ...SESSION_SETTINGS, ...shards?.settings, ...opciones.settings }
+  constructor(url: string, max: number, application_name: string, options: MachineOptions = {}) {
+    const { role, pooler, shards, enParte } = options
+    const settings = { ...SESSION_SETTINGS, ...shards?.settings, ...options.settings }
     const startSettings = Object.entries(role ? { ...settings, role } : settings)
     const supportsNames = pooler?.supportsNames !== false
     const transactionSettings = pooler ? settings : {}
@@ -137,7 +137,7 @@ export class Connections extends pg.Pool {
       connectionString: url,
       max,
       application_name,
-      ...(pooler ? {} : { options: startSettings.map(([nombre, valor]) => `-c ${nombre}=${valor}`).join(' ') }),
+      ...(pooler ? {} : { options: startSettings.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: MINUTE_MS,
       keepAlive: true,
@@ -155,7 +155,7 @@ export class Connections extends pg.Pool {
     this.#openMachine = (machine) => {
       const connections = new Connections(machine, max, application_name, {
         role,
-        settings: { ...opciones.settings, ...shards?.machineSettings },
+        settings: { ...options.settings, ...shards?.machineSettings },
         enParte: true,
       })
       connections.on('error', (error) => this.emit('error', error))
@@ -200,22 +200,20 @@ export class Connections extends pg.Pool {
    * @param plan way in which PostgreSQL plans the statement; without effect if the statement has no scope
    */
   ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, plan?: PlanChoice): Promise<pg.QueryResult> {
-    return this.atPlace(lugar, (connections, parte) =>
-      connections.afterMigration(() =>
-        connections.#askScoped(ambito ?? this.#scopeOfNobody(parte), config, plan, parte),
-      ),
+    return this.atPlace(lugar, (connections, part) =>
+      connections.afterMigration(() => connections.#askScoped(ambito ?? this.#scopeOfNobody(part), config, plan, part)),
     )
   }
 
   #askScoped(
-    quien: RowScope | undefined,
+    caller: RowScope | undefined,
     config: pg.QueryConfig,
     plan: PlanChoice | undefined,
     parte: Part | undefined,
   ): Promise<pg.QueryResult> {
-    if (!quien) return this.runOne(config)
-    const call = this.call(quien, config, parte)
-    const scopedQuery = new ScopedQuery(quien, call, {
+    if (!caller) return this.runOne(config)
+    const call = this.call(caller, config, parte)
+    const scopedQuery = new ScopedQuery(caller, call, {
       // A statement without a name is planned for its own parameters, so it cannot have a generic plan.
       plan: plan === 'generic' && call.name === undefined ? undefined : plan,
       unprepared: this.named ? undefined : this.#scopeTexts.get(plan),
@@ -244,8 +242,8 @@ export class Connections extends pg.Pool {
    * Role and visible merchants when the caller passes none. A statement in a part of Citus always needs them, because
    * the SQL that sets them also selects the part.
    */
-  #scopeOfNobody(parte: Part | undefined): RowScope | undefined {
-    return parte ? { role: this.#role ?? 'none', comercios: [] } : this.#emptyScope
+  #scopeOfNobody(part: Part | undefined): RowScope | undefined {
+    return part ? { role: this.#role ?? 'none', comercios: [] } : this.#emptyScope
   }
 
   /**
@@ -253,11 +251,11 @@ export class Connections extends pg.Pool {
    * if one machine has all rows, `work` gets this pool.
    */
   atPlace<T>(
-    lugar: Place | undefined,
-    work: (connections: Connections, parte: Part | undefined) => Promise<T>,
+    place: Place | undefined,
+    work: (connections: Connections, part: Part | undefined) => Promise<T>,
   ): Promise<T> {
-    if (!lugar || !this.shards) return work(this, undefined)
-    return this.shards.follow(lugar, (parte) => work(this.#machine(parte.url), parte))
+    if (!place || !this.shards) return work(this, undefined)
+    return this.shards.follow(place, (part) => work(this.#machine(part.url), part))
   }
 
   #machine(url: string): Connections {
@@ -309,16 +307,16 @@ export class Connections extends pg.Pool {
    * Adds the role and the part to a statement's name. PostgreSQL makes a plan for one role and one part, so each
    * combination needs a prepared statement of its own.
    */
-  call(ambito: RowScope | undefined, config: pg.QueryConfig, parte?: Part): pg.QueryConfig {
+  call(scope: RowScope | undefined, config: pg.QueryConfig, part?: Part): pg.QueryConfig {
     const { name, ...unnamedConfig } = config
     if (name === undefined || !this.named) return unnamedConfig
-    if (!ambito) return config
-    return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.role}.${name}` }
+    if (!scope) return config
+    return { ...config, name: `${part ? `${part.schema}.` : ''}${scope.role}.${name}` }
   }
 
   /** Returns the SQL that begins a transaction, and sets its role, visible merchants and part. */
-  begin(ambito: RowScope | undefined, parte?: Part): string {
-    return ['begin', ...this.#scopeSql(ambito ?? this.#scopeOfNobody(parte), parte)].join('; ')
+  begin(scope: RowScope | undefined, part?: Part): string {
+    return ['begin', ...this.#scopeSql(scope ?? this.#scopeOfNobody(part), part)].join('; ')
   }
 
   /**
@@ -327,14 +325,14 @@ export class Connections extends pg.Pool {
    */
   async run(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
     if (values !== undefined && values.length > 0) return this.ask({}, { name: statementName(text), text, values })
-    const antes = this.#scopeSql(undefined)
-    const result: pg.QueryResult | pg.QueryResult[] = await this.query([...antes, text].join('; '))
-    const results = Array.isArray(result) ? result.slice(antes.length) : [result]
+    const before = this.#scopeSql(undefined)
+    const result: pg.QueryResult | pg.QueryResult[] = await this.query([...before, text].join('; '))
+    const results = Array.isArray(result) ? result.slice(before.length) : [result]
     return (results.length === 1 ? results[0] : results) as pg.QueryResult
   }
 
-  #scopeSql(ambito: RowScope | undefined, parte?: Part): string[] {
-    return scopeTransaction(ambito ?? this.#emptyScope, this.#settings, parte)
+  #scopeSql(scope: RowScope | undefined, part?: Part): string[] {
+    return scopeTransaction(scope ?? this.#emptyScope, this.#settings, part)
   }
 }
 
@@ -355,7 +353,7 @@ export const forPrisma = (connections: Connections): pg.Pool =>
         return (config: pg.QueryConfig) => connections.ask(currentScope(), withoutSchema(config))
       if (property === 'connect' && currentScope().ambito)
         throw new Error('use inTransaction for a transaction with a scope')
-      const valor = Reflect.get(connections, property) as unknown
-      return typeof valor === 'function' ? valor.bind(connections) : valor
+      const value = Reflect.get(connections, property) as unknown
+      return typeof value === 'function' ? value.bind(connections) : value
     },
   })

@@ -102,7 +102,7 @@ export interface Db {
    */
   de(comercio_id: string): Db
   /** Returns the same database, but its statements run in the part with this number. */
-  enParte(numero: number): Db
+  enParte(number: number): Db
   /** The same database without a chosen part, for rows that belong to no merchant. */
   readonly central: Db
   /** Returns one database object per part of a Citus cluster; a single one if one machine has all rows. */
@@ -123,25 +123,25 @@ export const inTransaction = <T>(
   { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
   work: InTransaction<T>,
 ): Promise<T> =>
-  pool.atPlace(lugar, (connections, parte) =>
-    connections.afterMigration(() => runTransaction(connections, parte, ambito, work)),
+  pool.atPlace(lugar, (connections, part) =>
+    connections.afterMigration(() => runTransaction(connections, part, ambito, work)),
   )
 
 type InTransaction<T> = (query: Query, client: pg.PoolClient) => Promise<T>
 
 async function runTransaction<T>(
   connections: Connections,
-  parte: Part | undefined,
-  ambito: RowScope | undefined,
+  part: Part | undefined,
+  scope: RowScope | undefined,
   work: InTransaction<T>,
 ): Promise<T> {
   const client = await connections.connect()
   try {
-    await client.query(connections.begin(ambito, parte))
+    await client.query(connections.begin(scope, part))
     const result = await work(async (sqlStatement, ...[valuesByName]) => {
-      if (parte && sqlStatement.reach === 'central')
+      if (part && sqlStatement.reach === 'central')
         throw new Error(`${sqlStatement.name} is not about rows of one part`)
-      const config = connections.call(ambito, configDe(sqlStatement, valuesByName), parte)
+      const config = connections.call(scope, configDe(sqlStatement, valuesByName), part)
       return (await traced(sqlStatement, () => client.query(config))).rows
     }, client)
     await client.query('commit')
@@ -200,19 +200,19 @@ export function statement<Params = object, Row = object>(
   name: string,
   reach: ReachWith<Params>,
   sql: string,
-  opciones: StatementOptions = {},
+  options: StatementOptions = {},
 ): Statement<Params, Row> {
   if (STATEMENTS.has(name)) throw new Error(`two statements have the name ${name}`)
-  const madeStatement = { name, reach, ...numberParameters(sql), ...opciones }
+  const madeStatement = { name, reach, ...numberParameters(sql), ...options }
   STATEMENTS.set(name, madeStatement)
   return madeStatement
 }
 
 function numberParameters(sql: string): Pick<Statement, 'text' | 'parameters'> {
   const parameters: string[] = []
-  const text = sql.replace(PARAMETER, (_match, nombre: string) => {
-    if (!parameters.includes(nombre)) parameters.push(nombre)
-    return `$${parameters.indexOf(nombre) + 1}`
+  const text = sql.replace(PARAMETER, (_match, name: string) => {
+    if (!parameters.includes(name)) parameters.push(name)
+    return `$${parameters.indexOf(name) + 1}`
   })
   return { text, parameters }
 }
@@ -227,18 +227,18 @@ export const dynamicStatement = <Params = object, Row = object>(
   reach: ReachWith<Params>,
   sql: string,
   isCommon: boolean,
-  opciones: StatementOptions = {},
+  options: StatementOptions = {},
 ): Statement<Params, Row> => ({
   reach,
   name: isCommon ? statementName(sql) : undefined,
   ...numberParameters(sql),
-  ...opciones,
+  ...options,
 })
 
 type WrittenStatement = Pick<Statement, 'name' | 'text' | 'parameters' | 'reach'>
 
 const configDe = ({ name, text, parameters }: WrittenStatement, valuesByName: unknown): pg.QueryConfig => {
-  const values = parameters.map((nombre) => (valuesByName as Readonly<Record<string, unknown>>)[nombre])
+  const values = parameters.map((name) => (valuesByName as Readonly<Record<string, unknown>>)[name])
   return name === undefined ? { text, values } : { name, text, values }
 }
 
@@ -249,12 +249,12 @@ const configDe = ({ name, text, parameters }: WrittenStatement, valuesByName: un
 function placeOf(
   { name, reach }: WrittenStatement,
   valuesByName: unknown,
-  lugar: Place | undefined,
+  place: Place | undefined,
 ): Place | undefined {
   if (reach === 'central') return undefined
-  if (reach === 'merchant') return lugar ?? { merchant: (valuesByName as { comercio_id: string }).comercio_id }
-  if (reach === 'part' && !lugar) throw new Error(`statement ${name} needs a database of a part`)
-  return lugar
+  if (reach === 'merchant') return place ?? { merchant: (valuesByName as { comercio_id: string }).comercio_id }
+  if (reach === 'part' && !place) throw new Error(`statement ${name} needs a database of a part`)
+  return place
 }
 
 /**
@@ -270,9 +270,9 @@ const traced = <T>({ name = 'dynamic' }: WrittenStatement, run: () => Promise<T>
 export const queryWith =
   (connections: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
   async (sqlStatement, ...[valuesByName]) => {
-    const donde = connections.shards ? placeOf(sqlStatement, valuesByName, lugar) : undefined
+    const where = connections.shards ? placeOf(sqlStatement, valuesByName, lugar) : undefined
     const config = configDe(sqlStatement, valuesByName)
-    return (await traced(sqlStatement, () => connections.ask({ ambito, lugar: donde }, config, sqlStatement.plan))).rows
+    return (await traced(sqlStatement, () => connections.ask({ ambito, lugar: where }, config, sqlStatement.plan))).rows
   }
 
 /** Options of {@link openDb}. */
@@ -289,8 +289,8 @@ export interface DbOptions extends ConnectionOptions {
 }
 
 /** Opens a pool of connections to the database. Prisma's client loads only at its first use. */
-export function openDb(url: string, opciones: DbOptions = {}): Db {
-  const { connections = 8, nombre = 'guias', onFailure = () => {}, ...sesiones } = opciones
+export function openDb(url: string, options: DbOptions = {}): Db {
+  const { connections = 8, nombre = 'guias', onFailure = () => {}, ...sesiones } = options
   const pool = new Connections(url, connections, `${nombre} pid=${process.pid}`, sesiones)
   pool.on('error', onFailure)
   return new OpenDb(pool, new LazyPrismaClient(pool), {})
@@ -342,8 +342,8 @@ class OpenDb implements Db {
     return this.pool.shards ? this.#at(this.ambito, { merchant: comercio_id }) : this
   }
 
-  enParte(numero: number): Db {
-    return this.#at(this.ambito, { part: numero })
+  enParte(number: number): Db {
+    return this.#at(this.ambito, { part: number })
   }
 
   get central(): Db {
@@ -367,7 +367,7 @@ class OpenDb implements Db {
 type ModelMethods = Record<string, (...args: unknown[]) => unknown>
 
 /** Proxy for calls of `prisma.model.method(…)`: each call first waits until the client has loaded. */
-const lazyModels = (load: () => Promise<PrismaClient>, desde: QueryOrigin): Models =>
+const lazyModels = (load: () => Promise<PrismaClient>, from: QueryOrigin): Models =>
   new Proxy({} as Models, {
     get: (_target, model: string) =>
       new Proxy({} as ModelMethods, {
@@ -375,7 +375,7 @@ const lazyModels = (load: () => Promise<PrismaClient>, desde: QueryOrigin): Mode
           (_target, method: string) =>
           async (...args: unknown[]) => {
             const client = (await load()) as unknown as Record<string, ModelMethods>
-            return inScope(desde, async () => client[model]![method]!(...args))
+            return inScope(from, async () => client[model]![method]!(...args))
           },
       }),
   })

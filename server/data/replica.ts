@@ -47,12 +47,12 @@ export class Replica implements ReadDb {
   #usableUntil = Number.NEGATIVE_INFINITY
   #restsUntil = Number.NEGATIVE_INFINITY
 
-  /** @param ahora monotonic clock, in milliseconds */
-  constructor(primary: Db, connections: Connections, log: Log, ahora = () => performance.now()) {
+  /** @param now monotonic clock, in milliseconds */
+  constructor(primary: Db, connections: Connections, log: Log, now = () => performance.now()) {
     this.#primary = primary
     this.#queryReplica = queryWith(connections)
     this.#log = log
-    this.#now = ahora
+    this.#now = now
   }
 
   readonly query: Query = async (sqlStatement, ...values) => {
@@ -67,10 +67,10 @@ export class Replica implements ReadDb {
   }
 
   #isUsable(): boolean {
-    const ahora = this.#now()
-    if (ahora < this.#restsUntil) return false
-    if (ahora - this.#checkedAt > CHECK_TTL_MS && !this.#isChecking) void this.#checkDelay()
-    return ahora < this.#usableUntil
+    const now = this.#now()
+    if (now < this.#restsUntil) return false
+    if (now - this.#checkedAt > CHECK_TTL_MS && !this.#isChecking) void this.#checkDelay()
+    return now < this.#usableUntil
   }
 
   async #checkDelay(): Promise<void> {
@@ -90,14 +90,14 @@ export class Replica implements ReadDb {
   }
 
   #judge(replayed: bigint): void {
-    const ultimo = this.#writtenPositions.findLast(({ lsn }) => lsn <= replayed)
-    const ahora = this.#now()
+    const last = this.#writtenPositions.findLast(({ lsn }) => lsn <= replayed)
+    const now = this.#now()
     this.#writtenPositions = this.#writtenPositions.filter(
-      (position) => position === ultimo || position.en > ahora - 2 * MAX_DELAY_MS,
+      (position) => position === last || position.en > now - 2 * MAX_DELAY_MS,
     )
     // After the check, the delay grows at most as fast as time passes. The replica may therefore be read until its
     // delay could reach `MAX_DELAY_MS`.
-    this.#usableUntil = ultimo ? ultimo.en + MAX_DELAY_MS : Number.NEGATIVE_INFINITY
+    this.#usableUntil = last ? last.en + MAX_DELAY_MS : Number.NEGATIVE_INFINITY
   }
 
   #rest(err: unknown): void {

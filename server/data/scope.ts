@@ -61,14 +61,14 @@ export function scopeStatement(
   { enParte = false, plan }: { enParte?: boolean | undefined; plan?: PlanChoice | undefined },
 ): { name: string; text: string } {
   const allSettings = Object.entries({ ...settings, ...(plan && PLAN_SETTINGS[plan]) })
-  const settingCalls = allSettings.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
+  const settingCalls = allSettings.map(([name, value]) => `set_config('${name}', '${value}', true)`)
   // `partes.tomar` comes before `search_path`: PostgreSQL plans a function's statements anew when the search path has
   // changed.
-  const donde = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
+  const where = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
   const expressions = [
     "set_config('role', $1, true)",
     "set_config('guias.comercios', $2, true)",
-    ...donde,
+    ...where,
     ...settingCalls,
   ]
   return { name: scopeName(plan), text: `select ${expressions.join(', ')}` }
@@ -79,15 +79,15 @@ export function scopeStatement(
  * schema with the merchants' rows.
  */
 export function scopeTransaction(
-  ambito: RowScope | undefined,
+  scope: RowScope | undefined,
   settings: Readonly<Record<string, string>>,
-  parte?: Part,
+  part?: Part,
 ): string[] {
-  const quien = ambito ? { role: ambito.role, 'guias.comercios': `'${toArrayLiteral(ambito.comercios)}'` } : {}
-  const donde = parte ? { search_path: parte.schema } : {}
+  const caller = scope ? { role: scope.role, 'guias.comercios': `'${toArrayLiteral(scope.comercios)}'` } : {}
+  const where = part ? { search_path: part.schema } : {}
   return [
-    ...(parte ? [`select partes.tomar(${parte.shard})`] : []),
-    ...Object.entries({ ...settings, ...quien, ...donde }).map(([nombre, valor]) => `set local ${nombre} = ${valor}`),
+    ...(part ? [`select partes.tomar(${part.shard})`] : []),
+    ...Object.entries({ ...settings, ...caller, ...where }).map(([name, value]) => `set local ${name} = ${value}`),
   ]
 }
 
@@ -98,9 +98,9 @@ interface PgConnection {
   execute(message: { portal: string }): void
 }
 interface QueryInternals {
-  prepare(conexion: PgConnection): void
+  prepare(connection: PgConnection): void
   handleDataRow(mensaje: unknown): void
-  handleCommandComplete(mensaje: unknown, conexion: PgConnection): void
+  handleCommandComplete(mensaje: unknown, connection: PgConnection): void
 }
 const PgQuery = pg.Query as unknown as new (config: pg.QueryConfig) => QueryInternals & pg.Submittable
 
@@ -136,20 +136,20 @@ export class ScopedQuery extends PgQuery {
     this.#unprepared = unprepared
   }
 
-  override prepare(conexion: PgConnection): void {
-    if (this.#unprepared !== undefined) conexion.parse({ text: this.#unprepared })
+  override prepare(connection: PgConnection): void {
+    if (this.#unprepared !== undefined) connection.parse({ text: this.#unprepared })
     const statement = this.#unprepared === undefined ? this.#preparedName : undefined
-    conexion.bind({ portal: '', statement, values: this.#values })
-    conexion.execute({ portal: '' })
-    super.prepare(conexion)
+    connection.bind({ portal: '', statement, values: this.#values })
+    connection.execute({ portal: '' })
+    super.prepare(connection)
   }
 
   override handleDataRow(mensaje: unknown): void {
     if (this.#isScoped) super.handleDataRow(mensaje)
   }
 
-  override handleCommandComplete(mensaje: unknown, conexion: PgConnection): void {
-    if (this.#isScoped) super.handleCommandComplete(mensaje, conexion)
+  override handleCommandComplete(mensaje: unknown, connection: PgConnection): void {
+    if (this.#isScoped) super.handleCommandComplete(mensaje, connection)
     this.#isScoped = true
   }
 }
@@ -163,14 +163,14 @@ export interface QueryOrigin {
   readonly lugar?: Place | undefined
 }
 
-const actual = new AsyncLocalStorage<QueryOrigin>()
+const current = new AsyncLocalStorage<QueryOrigin>()
 
 /**
  * Runs `work` with a scope ({@link RowScope}) and a place, which apply to queries on a pool for Prisma (`forPrisma`).
  */
-export const inScope = <T>(desde: QueryOrigin, work: () => T): T => actual.run(desde, work)
+export const inScope = <T>(from: QueryOrigin, work: () => T): T => current.run(from, work)
 
 /**
  * Returns the scope and the place from the async context. Prisma's queries use it, because they cannot carry either.
  */
-export const currentScope = (): QueryOrigin => actual.getStore() ?? {}
+export const currentScope = (): QueryOrigin => current.getStore() ?? {}

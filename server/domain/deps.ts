@@ -171,7 +171,7 @@ export interface JobDeps extends Deps {
   /** Tells other processes that webhook endpoints have due deliveries. */
   signalWebhooks: (webhooks: readonly ClaveDeWebhook[]) => void
   /** Tells the worker of a queue that it has jobs. */
-  wake: (cola: string) => void
+  wake: (queue: string) => void
   /** Reports that there is work, so that the queue's maintenance runs more often. */
   announceWork: () => void
 }

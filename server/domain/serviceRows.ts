@@ -15,7 +15,7 @@ export interface ServiceRow {
 }
 
 /** Returns the path of the page with the steps for what is measured. */
-export const pageOf = (nombre: string) => `docs/operacion/alertas/${nombre}.md`
+export const pageOf = (name: string) => `docs/operacion/alertas/${name}.md`
 
 /** Returns the state of the service as rows. Rows beyond their limit come first. */
 export function serviceRows({ listo, medidas, colas }: EstadoDelServicio): ServiceRow[] {
@@ -46,7 +46,7 @@ export const serviceSummary = ({ bien }: Pick<EstadoDelServicio, 'bien'>): strin
   bien ? 'Todo está bien.' : 'Algo pasa de lo normal: siga los pasos de la página que se nombra.'
 
 /** Formats seconds for people: `40 s`, `5 min`, `3 h`. */
-function spanOf(segundos: number): string {
-  if (segundos < 120) return `${segundos} s`
-  return segundos < 7_200 ? `${Math.round(segundos / 60)} min` : `${Math.round(segundos / 3_600)} h`
+function spanOf(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`
 }

@@ -45,26 +45,26 @@ export const listGenerated = (folder: string) =>
  */
 export function generatedBody(archivo: string): ResponseBody {
   const bytesByName = new Map<string, Buffer>()
-  const leer = (nombre: string) => () => {
-    const readBytes = bytesByName.get(nombre) ?? readGenerated(nombre)
-    bytesByName.set(nombre, readBytes)
+  const read = (name: string) => () => {
+    const readBytes = bytesByName.get(name) ?? readGenerated(name)
+    bytesByName.set(name, readBytes)
     return readBytes
   }
-  return { identity: leer(archivo), gzip: leer(`${archivo}.gz`), br: leer(`${archivo}.br`) }
+  return { identity: read(archivo), gzip: read(`${archivo}.gz`), br: read(`${archivo}.br`) }
 }
 
 /**
  * Returns the path of a file under a name that changes with its content, such as `estilo.0123456789ab.css`.
  * @param base path below which the file is served, such as `repartidor/recursos/`
  */
-export function assetPath(base: string, nombre: string, contenido: Buffer) {
-  const [antes, extension] = nombre.split('.')
-  return `${base}${antes}.${fingerprintOf([contenido])}.${extension}`
+export function assetPath(base: string, name: string, content: Buffer) {
+  const [before, extension] = name.split('.')
+  return `${base}${before}.${fingerprintOf([content])}.${extension}`
 }
 
 function fingerprintOf(contents: readonly Buffer[]) {
   const hash = createHash('sha256')
-  for (const contenido of contents) hash.update(contenido)
+  for (const content of contents) hash.update(content)
   return hash.digest('hex').slice(0, 12)
 }
 
@@ -85,7 +85,7 @@ export function readAssets<Nombre extends string>(
   replacements: ReadonlyMap<string, Buffer> = new Map(),
   jointNames: readonly Nombre[] = [],
 ) {
-  const jointFolder = `${base}${fingerprintOf(jointNames.map((nombre) => readGenerated(`${folder}${nombre}`)))}/`
+  const jointFolder = `${base}${fingerprintOf(jointNames.map((name) => readGenerated(`${folder}${name}`)))}/`
   const assets = names.map((nombre) => {
     const archivo = `${folder}${nombre}`
     const bytes = replacements.get(nombre) ?? readGenerated(archivo)
@@ -96,7 +96,7 @@ export function readAssets<Nombre extends string>(
   })
   const paths = new Map(assets.map(({ nombre, path }) => [nombre, path]))
   return {
-    path: (nombre: Nombre) => paths.get(nombre)!,
+    path: (name: Nombre) => paths.get(name)!,
     archivos: new Map(
       assets.map(({ path, tipo, cuerpo }) => [`/${path}`, { tipo, cuerpo, cabeceras: IMMUTABLE_HEADERS }]),
     ),
@@ -130,9 +130,9 @@ const etags = new WeakMap<ResponseBody, string>()
  * Returns the entity tag of a body, computed from its uncompressed bytes. Callers send it as a weak tag, because it is
  * the same for every encoding.
  */
-function etagOfBody(cuerpo: ResponseBody): string {
-  const etag = etags.get(cuerpo) ?? etagOf(cuerpo.identity())
-  etags.set(cuerpo, etag)
+function etagOfBody(body: ResponseBody): string {
+  const etag = etags.get(body) ?? etagOf(body.identity())
+  etags.set(body, etag)
   return etag
 }
 

@@ -59,6 +59,6 @@ interface CodeAnswers {
 export function answerCode(typedCode: unknown, { empty, unknown, below }: CodeAnswers): Sheet {
   if (typedCode === undefined || typedCode === '') return empty
   if (typeof typedCode !== 'string') return { status: 404, ...unknown() }
-  const codigo = normalizeGuideCode(typedCode)
-  return codigo === undefined ? { status: 404, ...unknown(typedCode) } : { status: 303, a: `${below}${codigo}` }
+  const code = normalizeGuideCode(typedCode)
+  return code === undefined ? { status: 404, ...unknown(typedCode) } : { status: 303, a: `${below}${code}` }
 }

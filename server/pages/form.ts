@@ -31,19 +31,19 @@ export class FormError extends Error {
 /**
  * Reads a posted form; fields that it lacks are empty. Accepts only the form's own fields, in well-formed UTF-8. The size
  * limit applies while the body arrives.
- * @param campos fields that the form has at most once
+ * @param fields fields that the form has at most once
  * @param listFields fields that the form may repeat, such as ticked boxes
  * @throws FormError
  */
 export async function readForm<Campo extends string, ListField extends string = never>(
   req: Request,
-  campos: readonly Campo[],
+  fields: readonly Campo[],
   listFields: readonly ListField[] = [],
 ): Promise<Record<Campo, string> & Record<ListField, string[]>> {
-  const [tipo = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
-  if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new FormError(415, 'wrong content type')
+  const [type = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
+  if (type.trim() !== 'application/x-www-form-urlencoded') throw new FormError(415, 'wrong content type')
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new FormError(415, 'encoded body')
-  return parseForm(await receiveBody(req), campos, listFields)
+  return parseForm(await receiveBody(req), fields, listFields)
 }
 
 function receiveBody(req: Request): Promise<Buffer> {
@@ -73,20 +73,20 @@ function receiveBody(req: Request): Promise<Buffer> {
 
 function parseForm<Campo extends string, ListField extends string>(
   bytes: Buffer,
-  campos: readonly Campo[],
+  fields: readonly Campo[],
   listFields: readonly ListField[],
 ): Record<Campo, string> & Record<ListField, string[]> {
   const values = new Map<string, string[]>()
   for (const par of bytes.toString('latin1').split('&')) {
     if (par === '') continue
     const equalsAt = par.indexOf('=')
-    const campo = decode(equalsAt < 0 ? par : par.slice(0, equalsAt))
-    const isRepeatable = (listFields as readonly string[]).includes(campo)
-    if (!isRepeatable && (values.has(campo) || !(campos as readonly string[]).includes(campo)))
+    const field = decode(equalsAt < 0 ? par : par.slice(0, equalsAt))
+    const isRepeatable = (listFields as readonly string[]).includes(field)
+    if (!isRepeatable && (values.has(field) || !(fields as readonly string[]).includes(field)))
       throw new FormError(400, 'unknown or repeated field')
-    values.set(campo, [...(values.get(campo) ?? []), cleanText(equalsAt < 0 ? '' : decode(par.slice(equalsAt + 1)))])
+    values.set(field, [...(values.get(field) ?? []), cleanText(equalsAt < 0 ? '' : decode(par.slice(equalsAt + 1)))])
   }
-  const singleValues = campos.map((campo) => [campo, values.get(campo)?.[0] ?? ''] as const)
+  const singleValues = fields.map((field) => [field, values.get(field)?.[0] ?? ''] as const)
   return Object.fromEntries([
     ...singleValues,
     ...listFields.map((listField) => [listField, values.get(listField) ?? []] as const),
@@ -98,10 +98,10 @@ function parseForm<Campo extends string, ListField extends string>(
  * correctly.
  * @throws FormError
  */
-function decode(texto: string): string {
+function decode(text: string): string {
   try {
-    if (/[^\x21-\x7e]/.test(texto)) throw new URIError('missing percent-encoding')
-    return decodeURIComponent(texto.replaceAll('+', ' '))
+    if (/[^\x21-\x7e]/.test(text)) throw new URIError('missing percent-encoding')
+    return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     throw new FormError(400, 'malformed percent-encoding')
   }
@@ -111,8 +111,8 @@ function decode(texto: string): string {
  * Puts a text on one line in Unicode normalization form C. Removes invisible characters that could hide or reverse
  * text.
  */
-const cleanText = (texto: string) =>
-  texto
+const cleanText = (text: string) =>
+  text
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')

@@ -24,8 +24,8 @@ const LOGO_BOX = { ancho: 200, alto: 44 }
 const READING_LOGO_BOX = { ancho: 150, alto: 36 }
 
 /** Returns the size of a drawing scaled to fit into a box, in whole pixels. */
-function fit(drawing: Drawing, caja: typeof LOGO_BOX) {
-  const scale = Math.min(caja.ancho / drawing.ancho, caja.alto / drawing.alto)
+function fit(drawing: Drawing, box: typeof LOGO_BOX) {
+  const scale = Math.min(box.ancho / drawing.ancho, box.alto / drawing.alto)
   return { ancho: Math.round(drawing.ancho * scale), alto: Math.round(drawing.alto * scale) }
 }
 
@@ -49,7 +49,7 @@ export class Front {
     this.#style = `:root{--marca-dia:${brand.color};--marca-noche:${brand.nightColor}}`
     const drawings = brand.logo ? { logo: brand.logo, 'vista-previa': brand.logo.preview } : {}
     const drawingPaths = Object.entries(drawings).map(
-      ([nombre, drawing]) => [drawingPath(nombre, drawing), drawing] as const,
+      ([name, drawing]) => [drawingPath(name, drawing), drawing] as const,
     )
     this.archivos = new Map(
       drawingPaths.map(([path, { png }]) => [
@@ -163,5 +163,5 @@ ${this.#renderPreviewImage()}`
   }
 }
 
-const drawingPath = (nombre: string, { png }: Drawing) =>
-  `marca/${nombre}.${createHash('sha256').update(png).digest('hex').slice(0, 12)}.png`
+const drawingPath = (name: string, { png }: Drawing) =>
+  `marca/${name}.${createHash('sha256').update(png).digest('hex').slice(0, 12)}.png`

@@ -56,24 +56,24 @@ export interface RenderedPage {
 export function servePage(
   app: Express,
   path: string,
-  pagina: RenderedPage,
+  page: RenderedPage,
   isForeign = (_rest: string, _req: Request) => false,
 ) {
   app.use(path, (req, res, next) => {
     if (isForeign(req.path.slice(1), req)) return next()
     const pageRequest = readPageRequest(req)
-    responder(pagina, pageRequest)
+    responder(page, pageRequest)
       .catch((error: unknown) => {
         // Reports the error in the request's log line; requests without a log line have no `solicitud`.
         if (req.solicitud) req.solicitud.error = error
         return renderSheet(
-          pagina,
+          page,
           pageRequest,
-          { status: 503, ...messagePage('Algo nos falló', pagina.failure) },
+          { status: 503, ...messagePage('Algo nos falló', page.failure) },
           { 'Retry-After': '10' },
         )
       })
-      .then((respuesta) => sendPage(req, res, respuesta))
+      .then((response) => sendPage(req, res, response))
       .catch(() => res.destroy())
   })
 }
@@ -89,9 +89,9 @@ function readPageRequest(req: Request): PageRequest {
   }
 }
 
-function decode(texto: string): string {
+function decode(text: string): string {
   try {
-    return decodeURIComponent(texto)
+    return decodeURIComponent(text)
   } catch {
     return ''
   }
@@ -101,36 +101,36 @@ function decode(texto: string): string {
  * Renders a page unless its network is limited. The limit is checked before any look-up, so a limited client does not
  * learn whether a guessed code exists.
  */
-async function responder(pagina: RenderedPage, pageRequest: PageRequest): Promise<PageResponse> {
-  const { methods = [] } = pagina
+async function responder(page: RenderedPage, pageRequest: PageRequest): Promise<PageResponse> {
+  const { methods = [] } = page
   if (!pageRequest.reading && !methods.includes(pageRequest.req.method)) {
-    return renderSheet(pagina, pageRequest, METHOD_NOT_ALLOWED, { Allow: [...READING_POLICY, ...methods].join(', ') })
+    return renderSheet(page, pageRequest, METHOD_NOT_ALLOWED, { Allow: [...READING_POLICY, ...methods].join(', ') })
   }
-  const segundos = pagina.esperar(pageRequest)
-  if (segundos > 0) return renderSheet(pagina, pageRequest, waitContent(segundos), { 'Retry-After': String(segundos) })
-  return renderSheet(pagina, pageRequest, await pagina.handle(pageRequest))
+  const seconds = page.esperar(pageRequest)
+  if (seconds > 0) return renderSheet(page, pageRequest, waitContent(seconds), { 'Retry-After': String(seconds) })
+  return renderSheet(page, pageRequest, await page.handle(pageRequest))
 }
 
 function renderSheet(
-  pagina: RenderedPage,
+  page: RenderedPage,
   pageRequest: PageRequest,
   sheet: Sheet,
   ownHeaders: Readonly<Record<string, string>> = {},
 ): PageResponse {
-  const cabeceras = { ...PRIVATE_HEADERS, ...pagina.cabeceras, ...sheet.cabeceras, ...ownHeaders }
+  const cabeceras = { ...PRIVATE_HEADERS, ...page.cabeceras, ...sheet.cabeceras, ...ownHeaders }
   if ('a' in sheet) return { status: sheet.status, cabeceras: { ...cabeceras, Location: sheet.a } }
-  const { front, preview, nota } = pagina
-  const frameOptions = { front, preview, nota, head: pagina.head(pageRequest), root: pageRequest.root }
+  const { front, preview, nota } = page
+  const frameOptions = { front, preview, nota, head: page.head(pageRequest), root: pageRequest.root }
   return { status: sheet.status, cuerpo: bodyOf(frame(sheet, frameOptions)), cabeceras }
 }
 
 /**
  * Returns the page for browsers whose network has no requests left, and the headers that allow the page's style.
- * @param segundos seconds that the client has to wait
+ * @param seconds seconds that the client has to wait
  */
-export function waitPage(front: Front, publicUrl: string, segundos: number) {
+export function waitPage(front: Front, publicUrl: string, seconds: number) {
   const style = readGenerated('pages/home/estilo.css').toString()
-  const { titulo, cuerpo } = waitContent(segundos)
+  const { titulo, cuerpo } = waitContent(seconds)
   return {
     texto: frame({ titulo, cuerpo }, { front, head: ownHead(new Html(style)), root: `${publicUrl}/` }),
     cabeceras: { ...PRIVATE_HEADERS, ...front.policyHeaders({ 'style-src': byDigest(style) }), 'Content-Type': HTML },
@@ -149,10 +149,10 @@ export function waitSheet(error: unknown): Sheet | undefined {
   return { status: 429, ...messagePage('Espere un momento', html`${error.message}`), cabeceras }
 }
 
-const waitContent = (segundos: number) => ({
+const waitContent = (seconds: number) => ({
   status: 429,
   ...messagePage(
     'Espere un momento',
-    html`Recibimos muchas consultas seguidas desde su conexión. Vuelva a intentarlo en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`,
+    html`Recibimos muchas consultas seguidas desde su conexión. Vuelva a intentarlo en ${seconds} ${seconds === 1 ? 'segundo' : 'segundos'}.`,
   ),
 })

@@ -32,17 +32,17 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const LARGE = 50_000
 
 /** Returns a text as a response body. The text is compressed each time it is sent. */
-export const bodyOf = (texto: string): ResponseBody => ({
-  identity: () => Buffer.from(texto),
-  gzip: () => gzipSync(texto),
-  br: () => brotliCompressSync(texto, BROTLI),
+export const bodyOf = (text: string): ResponseBody => ({
+  identity: () => Buffer.from(text),
+  gzip: () => gzipSync(text),
+  br: () => brotliCompressSync(text, BROTLI),
 })
 
 /**
  * Returns a text that is the same for every client as a response body. The text is read and compressed once, when it is
  * first sent.
  */
-export function fixedBody(leer: () => string): ResponseBody {
+export function fixedBody(read: () => string): ResponseBody {
   const once = (make: () => Buffer) => {
     let made: Buffer | undefined
     return () => {
@@ -50,7 +50,7 @@ export function fixedBody(leer: () => string): ResponseBody {
       return made
     }
   }
-  const identity = once(() => Buffer.from(leer()))
+  const identity = once(() => Buffer.from(read()))
   return {
     identity,
     gzip: once(() => gzipSync(identity())),
@@ -72,8 +72,8 @@ export function oncePerDay<T>(today: () => string, make: (day: string) => T): ()
 }
 
 /** Returns a text that changes with the day as a response body. It is read and compressed once a day. */
-export const dailyBody = (today: () => string, leer: (day: string) => string): (() => ResponseBody) =>
-  oncePerDay(today, (day) => fixedBody(() => leer(day)))
+export const dailyBody = (today: () => string, read: (day: string) => string): (() => ResponseBody) =>
+  oncePerDay(today, (day) => fixedBody(() => read(day)))
 
 /** Response of a page or of one of its files. Redirects and 304 responses have no body. */
 export interface PageResponse {
@@ -101,7 +101,7 @@ export function sendPage(req: Request, res: Response, { status, tipo = HTML, cue
     ...(req.method === 'POST' && !req.complete ? { Connection: 'close' } : {}),
     ...cabeceras,
   }
-  for (const [nombre, valor] of Object.entries(todas)) res.setHeader(nombre, valor)
+  for (const [name, value] of Object.entries(todas)) res.setHeader(name, value)
   res.end(bytes)
 }
 
@@ -121,7 +121,7 @@ export function contentPolicy(
   deviceFeatures: readonly DeviceFeature[] = [],
 ) {
   const { 'form-action': formActions = "'none'", ...otherSources } = allowedSources
-  const politica = {
+  const policy = {
     'default-src': "'none'",
     ...otherSources,
     'form-action': formActions,
@@ -130,7 +130,7 @@ export function contentPolicy(
   }
   const sourceFor = (feature: string) => ((deviceFeatures as readonly string[]).includes(feature) ? 'self' : '')
   return {
-    'Content-Security-Policy': Object.entries(politica)
+    'Content-Security-Policy': Object.entries(policy)
       .map((rule) => rule.join(' '))
       .join('; '),
     'Permissions-Policy': ['camera', 'geolocation', 'microphone']
@@ -143,4 +143,4 @@ export function contentPolicy(
  * Returns the source expression for the Content-Security-Policy that allows this inline style or script: its SHA-256
  * digest.
  */
-export const byDigest = (texto: string) => `'sha256-${createHash('sha256').update(texto).digest('base64')}'`
+export const byDigest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`

@@ -14,7 +14,7 @@ export function serveSecurityContact(app: Express, { settings, clock }: Pick<Dep
   const { securityContact, publicUrl } = settings
   if (securityContact === undefined) return
   app.get(SECURITY_TXT_PATH, (req, res) => {
-    const lineas = [
+    const lines = [
       `Contact: ${securityContact}`,
       `Expires: ${new Date(clock().getTime() + VALIDITY_MS).toISOString()}`,
       'Preferred-Languages: es, en',
@@ -23,7 +23,7 @@ export function serveSecurityContact(app: Express, { settings, clock }: Pick<Dep
     sendPage(req, res, {
       status: 200,
       tipo: 'text/plain; charset=utf-8',
-      cuerpo: bodyOf(`${lineas.join('\n')}\n`),
+      cuerpo: bodyOf(`${lines.join('\n')}\n`),
       cabeceras: PUBLIC_HEADERS,
     })
   })

@@ -23,16 +23,16 @@ interface ProblemaDetails
   cause?: unknown
 }
 
-/** Error that a handler throws. `mensaje` addresses the caller of the API; `cause` is for the log. */
+/** Error that a handler throws. `message` addresses the caller of the API; `cause` is for the log. */
 export class Problema extends Error {
   readonly codigo: ProblemCode
   readonly status: number
   readonly details: ProblemaDetails
-  constructor(codigo: ProblemCode, mensaje: string, details: ProblemaDetails = {}) {
-    super(mensaje, { cause: details.cause })
+  constructor(code: ProblemCode, message: string, details: ProblemaDetails = {}) {
+    super(message, { cause: details.cause })
     this.name = 'Problema'
-    this.codigo = codigo
-    this.status = PROBLEMAS[codigo].status
+    this.codigo = code
+    this.status = PROBLEMAS[code].status
     this.details = details
   }
 
@@ -80,16 +80,16 @@ export class Problema extends Error {
  * @param omittedCount number of faults that are already left out
  */
 export function problemOfFaults(
-  codigo: 'validacion' | 'parametro_invalido',
-  fallas: readonly Falla[],
+  code: 'validacion' | 'parametro_invalido',
+  faults: readonly Falla[],
   omittedCount = 0,
 ): Problema {
-  const errores = fallas.slice(0, MAX_FAULTS)
-  const faultCount = fallas.length + omittedCount
+  const errores = faults.slice(0, MAX_FAULTS)
+  const faultCount = faults.length + omittedCount
   const names = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
-  const fieldNoun = codigo === 'validacion' ? 'campo' : 'parámetro'
+  const fieldNoun = code === 'validacion' ? 'campo' : 'parámetro'
   return new Problema(
-    codigo,
+    code,
     `Corrija ${faultCount} ${fieldNoun}${faultCount === 1 ? '' : 's'} y vuelva a enviar: ${names.join(', ').slice(0, 600)}.`,
     { errores, errores_omitidos: faultCount - errores.length },
   )
@@ -100,25 +100,25 @@ export function problemOfFaults(
  * says the remedy, too. The remedies of problems that merchants never get (`ajeno`) name operations, and stay in the
  * documentation.
  */
-export function uniformProblem(codigo: ProblemCode): Problema {
-  const { causa, remedio, ajeno }: { causa: string; remedio: string; ajeno?: boolean } = PROBLEMAS[codigo]
-  return new Problema(codigo, ajeno ? causa : `${causa} ${remedio}`)
+export function uniformProblem(code: ProblemCode): Problema {
+  const { causa, remedio, ajeno }: { causa: string; remedio: string; ajeno?: boolean } = PROBLEMAS[code]
+  return new Problema(code, ajeno ? causa : `${causa} ${remedio}`)
 }
 
 /**
  * Makes a 429 for a request beyond a limit, which changed nothing.
  * @param reason reason in Spanish, without its full stop
  */
-export function tooMany(reason: string, segundos: number, cabeceras: ProblemaDetails['cabeceras'] = {}): Problema {
-  const mensaje = `${reason}. Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
-  return new Problema('demasiadas_solicitudes', mensaje, {
-    cabeceras: { ...cabeceras, 'Retry-After': String(segundos) },
+export function tooMany(reason: string, seconds: number, headers: ProblemaDetails['cabeceras'] = {}): Problema {
+  const message = `${reason}. Repita en ${seconds} ${seconds === 1 ? 'segundo' : 'segundos'}.`
+  return new Problema('demasiadas_solicitudes', message, {
+    cabeceras: { ...headers, 'Retry-After': String(seconds) },
   })
 }
 
 /** Makes a 503 with `Retry-After: 2`. */
-export const unavailable = (mensaje: string, cause?: unknown) =>
-  new Problema('no_disponible', mensaje, { cabeceras: { 'Retry-After': '2' }, cause })
+export const unavailable = (message: string, cause?: unknown) =>
+  new Problema('no_disponible', message, { cabeceras: { 'Retry-After': '2' }, cause })
 
 /** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that stand for a temporary fault. */
 const TRANSIENT_CODES = new Set([
@@ -181,8 +181,8 @@ function isTransient(error: ErrorDeBase): boolean {
   // FATAL means that PostgreSQL ends the session. The cause never lies in the request.
   if (severity === 'FATAL' || LOST_CONNECTION.test(message)) return true
   if (code === 'XX000' && LOST_MACHINE.test(message)) return true
-  const causa = driverErrorOf(error)
-  return causa !== error && isTransient(causa)
+  const cause = driverErrorOf(error)
+  return cause !== error && isTransient(cause)
 }
 
 const RETRY_ADVICE = 'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.'
@@ -200,12 +200,12 @@ export function constraintOf(error: unknown): string | undefined {
 
 /** Yields an error and its causes, at most five. */
 function* causesOf(error: unknown): Generator<Error> {
-  for (let causa = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) yield causa
+  for (let cause = error, n = 0; cause instanceof Error && n < 5; cause = cause.cause, n++) yield cause
 }
 
 /** Reports whether an error was thrown because the database accepted no writes. */
 export const wasNotStored = (error: unknown): boolean =>
-  causesOf(error).some((causa) => NO_WRITE_CODES.has(String(driverErrorOf(causa).code)))
+  causesOf(error).some((cause) => NO_WRITE_CODES.has(String(driverErrorOf(cause).code)))
 
 /**
  * Translates any error into the problem for the caller of the API. Temporary faults of the database become a 503, other
@@ -219,8 +219,8 @@ export function translateError(error: unknown): Problema {
     const problemas = error.errors.map(translateError)
     return problemas.find(({ codigo }) => codigo !== 'no_disponible') ?? problemas[0]!
   }
-  const mensaje = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
-  return new Problema('error_interno', mensaje, { cause: error })
+  const message = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
+  return new Problema('error_interno', message, { cause: error })
 }
 
 /** Explains, in Spanish for the operator, why a database cannot be used. Undefined if the error has another reason. */

@@ -5,7 +5,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-const escapeText = (texto: string) => texto.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+const escapeText = (text: string) => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 
 /**
  * HTML that is safe to embed in HTML. Text from outside becomes HTML only through the template tag `html`, which
@@ -13,8 +13,8 @@ const escapeText = (texto: string) => texto.replace(/[&<>"']/g, (character) => E
  */
 export class Html {
   readonly texto: string
-  constructor(texto: string) {
-    this.texto = texto
+  constructor(text: string) {
+    this.texto = text
   }
 }
 type Parte = string | number | Html | readonly Html[] | false | null | undefined
@@ -24,10 +24,10 @@ type Parte = string | number | Html | readonly Html[] | false | null | undefined
  * undefined.
  */
 export function html(strings: TemplateStringsArray, ...parts: Parte[]): Html {
-  const renderPart = (parte: Parte): string => {
-    if (parte === false || parte === null || parte === undefined) return ''
-    if (parte instanceof Html) return parte.texto
-    return typeof parte === 'object' ? parte.map(renderPart).join('') : escapeText(String(parte))
+  const renderPart = (part: Parte): string => {
+    if (part === false || part === null || part === undefined) return ''
+    if (part instanceof Html) return part.texto
+    return typeof part === 'object' ? part.map(renderPart).join('') : escapeText(String(part))
   }
-  return new Html(strings.reduce((texto, chunk, i) => texto + renderPart(parts[i - 1]) + chunk))
+  return new Html(strings.reduce((text, chunk, i) => text + renderPart(parts[i - 1]) + chunk))
 }

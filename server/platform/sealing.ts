@@ -28,13 +28,13 @@ function keyOf(subKey: SubKey): KeyObject {
  * @param nonce 12 bytes, never the same for two inputs; random if omitted
  */
 export function seal(
-  secretos: Secrets,
+  secrets: Secrets,
   purpose: KeyPurpose,
   place: string,
   plain: Buffer,
   nonce: Buffer = randomBytes(NONCE),
 ): Buffer<ArrayBuffer> {
-  const subKey = secretos.current(purpose)
+  const subKey = secrets.current(purpose)
   const cipher = createCipheriv('aes-256-gcm', keyOf(subKey), nonce).setAAD(Buffer.from(place))
   const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([Buffer.from(subKey.kid, 'hex'), nonce, cipher.getAuthTag(), encrypted])
@@ -44,9 +44,9 @@ export function seal(
  * Decrypts the bytes of {@link seal}.
  * @throws Error if no configured master key encrypted the bytes, or if the bytes or their place were altered
  */
-export function unseal(secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array): Buffer {
+export function unseal(secrets: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed)
-  const subKey = secretos.de(purpose, keyIdOf(bytes))
+  const subKey = secrets.de(purpose, keyIdOf(bytes))
   if (!subKey) throw new Error(`MASTER_KEYS no longer has the key ${keyIdOf(bytes)} that ${place} needs`)
   const nonce = bytes.subarray(KID, KID + NONCE)
   const decipher = createDecipheriv('aes-256-gcm', keyOf(subKey), nonce, { authTagLength: TAG })
@@ -58,17 +58,17 @@ export function unseal(secretos: Secrets, purpose: KeyPurpose, place: string, se
  * Decrypts the bytes of {@link seal}; undefined if no configured master key encrypted them.
  * @throws Error if the bytes or their place were altered
  */
-export const unsealIfKnown = (secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) =>
-  secretos.de(purpose, keyIdOf(sealed)) && unseal(secretos, purpose, place, sealed)
+export const unsealIfKnown = (secrets: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) =>
+  secrets.de(purpose, keyIdOf(sealed)) && unseal(secrets, purpose, place, sealed)
 
 /**
  * Re-encrypts the bytes of {@link seal} with the present master key. Undefined if no configured master key encrypted
  * the bytes.
  * @throws Error if the bytes or their place were altered
  */
-export const reseal = (secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) => {
-  const plain = unsealIfKnown(secretos, purpose, place, sealed)
-  return plain && seal(secretos, purpose, place, plain)
+export const reseal = (secrets: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) => {
+  const plain = unsealIfKnown(secrets, purpose, place, sealed)
+  return plain && seal(secrets, purpose, place, plain)
 }
 
 /** Returns the id of the master key that encrypted the bytes of {@link seal}. */

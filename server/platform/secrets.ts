@@ -1,16 +1,16 @@
 import { createHash, hash, hkdfSync } from 'node:crypto'
 
-const splitList = (texto: string) => texto.split(',').map((parte) => parte.trim())
+const splitList = (text: string) => text.split(',').map((part) => part.trim())
 
 /** Lists, in Spanish, the faults of each master key in a text. */
-export const explainKeys = (texto: string): string[] =>
-  splitList(texto).flatMap((parte, i) =>
-    /^[A-Za-z0-9+/]{43}=$/.test(parte) ? [] : [`la clave ${i + 1} debe ser de 32 bytes en base64 (44 caracteres)`],
+export const explainKeys = (text: string): string[] =>
+  splitList(text).flatMap((part, i) =>
+    /^[A-Za-z0-9+/]{43}=$/.test(part) ? [] : [`la clave ${i + 1} debe ser de 32 bytes en base64 (44 caracteres)`],
   )
 
 /** Reads comma-separated master keys in base64, of 32 bytes each. Undefined if one of them is not valid. */
-export const readKeys = (texto: string): readonly Buffer[] | undefined =>
-  explainKeys(texto).length > 0 ? undefined : splitList(texto).map((parte) => Buffer.from(parte, 'base64'))
+export const readKeys = (text: string): readonly Buffer[] | undefined =>
+  explainKeys(text).length > 0 ? undefined : splitList(text).map((part) => Buffer.from(part, 'base64'))
 
 /** Purpose of a sub-key. Sub-keys of different purposes are independent (HKDF, RFC 5869). */
 export type KeyPurpose =
@@ -79,5 +79,5 @@ export function createSecrets(masterKeys: readonly Buffer[]): Secrets {
  * over key and text in one call costs a fifth of an HMAC object. HMAC protects against length extension, but a
  * truncated digest cannot be extended anyway (NIST SP 800-107, 5.1).
  */
-export const digest = (subKey: SubKey, texto: string) =>
-  hash('sha256', `${subKey.texto}${texto}`, 'base64url').slice(0, 16)
+export const digest = (subKey: SubKey, text: string) =>
+  hash('sha256', `${subKey.texto}${text}`, 'base64url').slice(0, 16)

@@ -66,7 +66,7 @@ export function createApp(
     isKnown: createCredentialCheck(authenticators, deps.browser),
     refusals: deps.refusals,
     metrics: deps.metrics,
-    page: (segundos) => waitPage(front, deps.settings.publicUrl, segundos),
+    page: (seconds) => waitPage(front, deps.settings.publicUrl, seconds),
     witness,
   })
   return withNormalTarget(guarded)

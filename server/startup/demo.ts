@@ -27,18 +27,18 @@ const demoFileIn = (dataDir: string) => join(dataDir, 'demo.json')
  * @returns the demo data, and lines for the console
  */
 export async function ensureDemo(deps: Deps, dataDir: string, url: string): Promise<{ demo: Demo; consola: string[] }> {
-  const archivo = demoFileIn(dataDir)
-  const guardado = await leer(archivo)
+  const file = demoFileIn(dataDir)
+  const guardado = await read(file)
   const isUsable = guardado !== undefined && (await areValid(deps, guardado))
   const llaves = isUsable ? guardado : await createDemo(deps)
   const codigo_repartidor = await currentCode(deps, guardado?.codigo_repartidor)
   const demo = { ...llaves, url, codigo_repartidor }
   await markDemo(deps, demo)
   if (!isDeepStrictEqual(demo, guardado)) {
-    await writeFile(`${archivo}.nuevo`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
-    await rename(`${archivo}.nuevo`, archivo)
+    await writeFile(`${file}.nuevo`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+    await rename(`${file}.nuevo`, file)
   }
-  return { demo, consola: presentDemo(demo, archivo) }
+  return { demo, consola: presentDemo(demo, file) }
 }
 
 /** Marks the keys and the code as valid on this machine alone, before the console shows them. */
@@ -47,9 +47,9 @@ async function markDemo(deps: Deps, { llave, llave_operaciones, codigo_repartido
   await markDemoCode(deps, codigo_repartidor ?? '')
 }
 
-async function leer(archivo: string): Promise<Demo | undefined> {
+async function read(file: string): Promise<Demo | undefined> {
   try {
-    return JSON.parse(await readFile(archivo, 'utf8')) as Demo
+    return JSON.parse(await readFile(file, 'utf8')) as Demo
   } catch {
     return undefined
   }
@@ -57,7 +57,7 @@ async function leer(archivo: string): Promise<Demo | undefined> {
 
 async function areValid({ db, clock }: Deps, { llave, llave_operaciones }: Demo): Promise<boolean> {
   const rows = await Promise.all(
-    [llave, llave_operaciones].map((texto) => findLlave(db, readLlave(texto ?? '')?.id ?? '')),
+    [llave, llave_operaciones].map((text) => findLlave(db, readLlave(text ?? '')?.id ?? '')),
   )
   return rows.every((row) => row !== undefined && isLlaveActive(row, clock()))
 }
@@ -75,8 +75,8 @@ async function createDemo({ db, clock, newId }: Deps): Promise<Pick<Demo, 'comer
   return { comercio: comercio.comercio, llave, llave_operaciones: operador.llave }
 }
 
-async function currentCode(deps: Deps, codigo: string | undefined): Promise<string> {
-  if (codigo !== undefined && (await isCodeInUse(deps, codigo))) return codigo
+async function currentCode(deps: Deps, code: string | undefined): Promise<string> {
+  if (code !== undefined && (await isCodeInUse(deps, code))) return code
   return (await saveRepartidor(deps, { nombre: 'Repartidor de demostración' })).codigo
 }
 
@@ -89,9 +89,9 @@ const EXAMPLE = {
   recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
 }
 
-const presentDemo = ({ url, llave, codigo_repartidor }: Demo, archivo: string) => [
+const presentDemo = ({ url, llave, codigo_repartidor }: Demo, file: string) => [
   `  Llave de prueba ${llave}`,
-  `                 (también en ${archivo}, con la de operaciones)`,
+  `                 (también en ${file}, con la de operaciones)`,
   `  Repartidor     ${url}/repartidor  código ${codigo_repartidor}`,
   '',
   'Su primera guía, en otra terminal:',

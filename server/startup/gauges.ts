@@ -48,7 +48,7 @@ const tooLate = () => new Promise<[]>((resolve) => setTimeout(resolve, READ_DEAD
 function gauge(
   registers: Registry[],
   deGauge: { name: string; help: string; labelNames?: string[] },
-  leer: () => Promise<[etiquetas: Record<string, string>, valor: number][]>,
+  read: () => Promise<[etiquetas: Record<string, string>, valor: number][]>,
 ): void {
   new Gauge({
     ...deGauge,
@@ -56,11 +56,11 @@ function gauge(
     aggregator: 'max',
     registers,
     async collect() {
-      const values = await Promise.race([leer(), tooLate()]).catch(() => [])
+      const values = await Promise.race([read(), tooLate()]).catch(() => [])
       // If the database fails, the gauge is removed and has no value. `reset` alone would leave a 0.
       this.reset()
       if (!deGauge.labelNames) this.remove()
-      for (const [etiquetas, valor] of values) this.set(etiquetas, valor)
+      for (const [etiquetas, value] of values) this.set(etiquetas, value)
     },
   })
 }

@@ -86,16 +86,16 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
     cola: 'vencimientos',
     opciones: ROW_JOB_OPTIONS,
     pendientes: readExpiredRequests,
-    run: (deps, trabajos) => expireRequests(deps, trabajos.map(fromJob)),
+    run: (deps, jobs) => expireRequests(deps, jobs.map(fromJob)),
   },
   {
     cola: 'decisiones',
     opciones: ROW_JOB_OPTIONS,
     pendientes: readExpiredDecisiones,
-    run: (deps, trabajos) =>
+    run: (deps, jobs) =>
       decideExpired(
         deps,
-        trabajos.map(({ data }) => data as ExpiredDecision),
+        jobs.map(({ data }) => data as ExpiredDecision),
       ),
   },
   {
@@ -137,13 +137,13 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
   {
     cola: RETRY_QUEUE,
     opciones: { ...ROW_JOB_OPTIONS, retentionSeconds: 7 * 86_400 },
-    run: async ({ notifyJobs }, trabajos) => notifyJobs(trabajos.map(({ data }) => data as ClaveDeWebhook)),
+    run: async ({ notifyJobs }, jobs) => notifyJobs(jobs.map(({ data }) => data as ClaveDeWebhook)),
   },
   {
     cola: 'recuperaciones',
     opciones: ROW_JOB_OPTIONS,
     pendientes: readPendingRecoveries,
-    run: (deps, trabajos) => advanceRecoveries(deps, trabajos.map(fromJob)),
+    run: (deps, jobs) => advanceRecoveries(deps, jobs.map(fromJob)),
   },
 ]
 

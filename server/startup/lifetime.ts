@@ -33,10 +33,10 @@ export class Lifetime {
       this.workers.dispatch(recentEventos)
       return
     }
-    const claves = recentEventos.flatMap(({ webhooks, evento: { comercio_id, modo } }) =>
+    const keys = recentEventos.flatMap(({ webhooks, evento: { comercio_id, modo } }) =>
       webhooks.map((webhook) => ({ comercio_id, modo, webhook })),
     )
-    this.sender?.send(claves)
+    this.sender?.send(keys)
   }
 
   /**

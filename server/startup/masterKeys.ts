@@ -15,30 +15,30 @@ export class MasterKeysError extends Error {
  * @throws MasterKeysError if the file is damaged
  */
 export async function ownMasterKeys(dataDir: string): Promise<readonly Buffer[]> {
-  const archivo = join(dataDir, 'master_keys')
+  const file = join(dataDir, 'master_keys')
   await mkdir(dataDir, { recursive: true })
-  const storedText = await readFile(archivo, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+  const storedText = await readFile(file, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
-    await createKeyFile(archivo)
-    return readFile(archivo, 'utf8')
+    await createKeyFile(file)
+    return readFile(file, 'utf8')
   })
-  const claves = readKeys(storedText.trim())
-  if (!claves) {
-    const fallas = explainKeys(storedText.trim()).join('; ')
+  const keys = readKeys(storedText.trim())
+  if (!keys) {
+    const faults = explainKeys(storedText.trim()).join('; ')
     throw new MasterKeysError(
-      `${archivo} está dañado: ${fallas}. Recupérelo de una copia; sin él no se lee lo que protege.`,
+      `${file} está dañado: ${faults}. Recupérelo de una copia; sin él no se lee lo que protege.`,
     )
   }
-  return claves
+  return keys
 }
 
 /**
  * Creates the file complete or not at all, and never over the file of another process: a link fails if the name exists.
  */
-async function createKeyFile(archivo: string) {
-  const temporal = `${archivo}.${process.pid}`
+async function createKeyFile(file: string) {
+  const temporal = `${file}.${process.pid}`
   await writeFile(temporal, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })
-  await link(temporal, archivo).catch((error: NodeJS.ErrnoException) => {
+  await link(temporal, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
   await rm(temporal)

@@ -74,7 +74,7 @@ export function createMetrics(exemplars = false): Metrics {
 }
 
 function requestMetrics(registers: Registry[], enableExemplars: boolean): RequestMetrics {
-  const solicitudes = new Counter({
+  const requests = new Counter({
     name: 'guias_solicitudes_total',
     help: 'Requests that this process answered, by operation (pagina: pages, en_vivo: streams, saturada: refused unread) and status.',
     labelNames: ['operacion', 'status'],
@@ -95,20 +95,20 @@ function requestMetrics(registers: Registry[], enableExemplars: boolean): Reques
     registers,
   })
   for (const refusedClass of ['operaciones', 'paginas']) refusals.inc({ clase: refusedClass }, 0)
-  solicitudes.inc({ operacion: 'saturada', status: 503 }, 0)
+  requests.inc({ operacion: 'saturada', status: 503 }, 0)
   return {
-    solicitud(operacion, status, segundos, traza) {
-      solicitudes.inc({ operacion, status })
-      if (!enableExemplars) requestDurations.observe({ operacion }, segundos)
-      else requestDurations.observe({ labels: { operacion }, value: segundos, exemplarLabels: exemplarOf(traza) })
+    solicitud(operacion, status, seconds, trace) {
+      requests.inc({ operacion, status })
+      if (!enableExemplars) requestDurations.observe({ operacion }, seconds)
+      else requestDurations.observe({ labels: { operacion }, value: seconds, exemplarLabels: exemplarOf(trace) })
     },
-    countSaturated: () => solicitudes.inc({ operacion: 'saturada', status: 503 }),
+    countSaturated: () => requests.inc({ operacion: 'saturada', status: 503 }),
     rechazo: (refusedClass) => refusals.inc({ clase: refusedClass }),
   }
 }
 
 /** Labels of an exemplar, as OpenMetrics names them. */
-const exemplarOf = (traza: string | undefined) => (traza === undefined ? {} : { trace_id: traza })
+const exemplarOf = (trace: string | undefined) => (trace === undefined ? {} : { trace_id: trace })
 
 function webhookMetrics(registers: Registry[], enableExemplars: boolean): WebhookMetrics {
   const intentos = new Counter({
@@ -134,10 +134,10 @@ function webhookMetrics(registers: Registry[], enableExemplars: boolean): Webhoo
   intentos.inc({ resultado: 'ok' }, 0)
   for (const motivo of ['respondio_410', 'fallas_continuas']) avisos.inc({ que: 'deshabilitado', motivo }, 0)
   return {
-    intento(error, segundos, traza) {
+    intento(error, seconds, trace) {
       intentos.inc({ resultado: error ?? 'ok' })
-      if (!enableExemplars) jobDuration.observe(segundos)
-      else jobDuration.observe({ labels: {}, value: segundos, exemplarLabels: exemplarOf(traza) })
+      if (!enableExemplars) jobDuration.observe(seconds)
+      else jobDuration.observe({ labels: {}, value: seconds, exemplarLabels: exemplarOf(trace) })
     },
     aviso: (kind, motivo) => avisos.inc({ que: kind, motivo }),
   }
@@ -192,7 +192,7 @@ function fileMetrics(registers: Registry[]): FileMetrics {
     'Rows whose file is missing, in the last sweep: 0 at rest.',
   )
   return {
-    store: (operacion, resultado, segundos) => storeCalls.observe({ operacion, resultado }, segundos),
+    store: (operacion, resultado, seconds) => storeCalls.observe({ operacion, resultado }, seconds),
     differences(sweepFindings) {
       filesWithoutRow.set(sweepFindings.filesWithoutRow)
       if (sweepFindings.missingFiles !== undefined) rowsWithoutFile.set(sweepFindings.missingFiles)

@@ -82,8 +82,8 @@ export class Probe {
     await this.#currentCheck
   }
 
-  #wasRejectedSince(desde: number): boolean {
-    return this.#pools.some(({ rejectedAt }) => rejectedAt > desde)
+  #wasRejectedSince(from: number): boolean {
+    return this.#pools.some(({ rejectedAt }) => rejectedAt > from)
   }
 
   async #check(): Promise<ProbeResult> {
@@ -100,10 +100,10 @@ export class Probe {
       PROBE_DEADLINE_MS,
     )
     try {
-      let [resultado, err] = await this.#tryWrite(lateness)
+      let [result, err] = await this.#tryWrite(lateness)
       // An operator may have ended the connection of an earlier check, which says nothing about the server.
-      if (resultado === NO_DATABASE && wasReused) [resultado, err] = await this.#tryWrite(lateness)
-      return this.#note(resultado, err)
+      if (result === NO_DATABASE && wasReused) [result, err] = await this.#tryWrite(lateness)
+      return this.#note(result, err)
     } finally {
       clearTimeout(timer)
     }
@@ -112,9 +112,9 @@ export class Probe {
   async #tryWrite(lateness: Promise<never>): Promise<[resultado: ProbeResult, err?: unknown]> {
     let isConnected = false
     try {
-      const donde = await Promise.race([this.#connect(), lateness])
+      const where = await Promise.race([this.#connect(), lateness])
       isConnected = true
-      await Promise.race([donde.query(PRUEBA), lateness])
+      await Promise.race([where.query(PRUEBA), lateness])
       return [HEALTHY]
     } catch (err) {
       this.#release()
@@ -129,7 +129,7 @@ export class Probe {
    * whose connections still work. For example, the server may have no free connection, or no disk space for the cache
    * file of a new one.
    */
-  async #connect(): Promise<{ query(texto: string): Promise<unknown> }> {
+  async #connect(): Promise<{ query(text: string): Promise<unknown> }> {
     const { client, ready } = this.#connection ?? this.#open()
     clearTimeout(this.#idleTimer)
     this.#idleTimer = setTimeout(() => this.#release(), IDLE_MS).unref()
@@ -165,11 +165,11 @@ export class Probe {
     this.#connection = undefined
   }
 
-  #note(resultado: ProbeResult, err?: unknown): ProbeResult {
-    const antes = this.#result?.escritura ?? true
-    if (antes && err && !this.#isClosed) this.#log.warn({ err }, 'database takes no writes')
-    else if (!antes && !err) this.#log.info('database takes writes again')
-    this.#result = resultado
-    return resultado
+  #note(result: ProbeResult, err?: unknown): ProbeResult {
+    const before = this.#result?.escritura ?? true
+    if (before && err && !this.#isClosed) this.#log.warn({ err }, 'database takes no writes')
+    else if (!before && !err) this.#log.info('database takes writes again')
+    this.#result = result
+    return result
   }
 }

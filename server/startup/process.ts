@@ -16,7 +16,7 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-type StartFunction = (config: Config, log: Log, consola: (linea: string) => void) => Promise<Running>
+type StartFunction = (config: Config, log: Log, consola: (line: string) => void) => Promise<Running>
 
 /**
  * Runs a process from its configuration to its end: signals, exit codes and console output.
@@ -37,8 +37,8 @@ export async function runProcess(
     ])
     const log = createLog(config.logLevel)
     let isStopping = false
-    const writeLine = child ? child.writeToParent : (linea: string) => void process.stdout.write(`${linea}\n`)
-    const starting = startFunction(config, log, (linea) => void (isStopping || writeLine(linea)))
+    const writeLine = child ? child.writeToParent : (line: string) => void process.stdout.write(`${line}\n`)
+    const starting = startFunction(config, log, (line) => void (isStopping || writeLine(line)))
     // A stop during the start waits until the start has finished, because a half-finished start cannot be undone
     // sooner.
     const stopProcess = async () => {

@@ -32,7 +32,7 @@ export class ApiServer {
   /** Handler of requests. Until the service has started, it answers 503: the service is starting. */
   serve: RequestListener = (req, res) => answerStarting(req, res, this.url)
   /** Reports whether new connections of a network are refused at this moment. Not called behind a proxy. */
-  isBanned: (red: string) => boolean = () => false
+  isBanned: (network: string) => boolean = () => false
   /** Called for each request that is refused because too many are under way. No handler sees such a request. */
   onSaturated: () => void = () => {}
   #isDraining = false
@@ -76,18 +76,18 @@ export class ApiServer {
 
   /** Refuses a connection if its network may open none now, or already has as many as it may have. */
   #admit(socket: Socket): void {
-    const red = networkOf(socket.remoteAddress ?? '')
-    const site = siteOf(red) ?? red
+    const network = networkOf(socket.remoteAddress ?? '')
+    const site = siteOf(network) ?? network
     const fits =
-      this.#perNetwork.de(red) < this.#connectionsPerNetwork &&
+      this.#perNetwork.de(network) < this.#connectionsPerNetwork &&
       this.#perSite.de(site) < SITE_FACTOR * this.#connectionsPerNetwork
-    if (!fits || (!this.#behindProxy && this.isBanned(red))) return void socket.destroy()
-    this.#perNetwork.add(red)
+    if (!fits || (!this.#behindProxy && this.isBanned(network))) return void socket.destroy()
+    this.#perNetwork.add(network)
     this.#perSite.add(site)
     this.#connections.add(socket)
     socket.once('close', () => {
       this.#connections.delete(socket)
-      this.#perNetwork.subtract(red)
+      this.#perNetwork.subtract(network)
       this.#perSite.subtract(site)
     })
   }
@@ -155,11 +155,11 @@ export class ApiServer {
     this.#isDraining = true
     for (const res of this.#inProgress) if (!res.headersSent) res.setHeader('Connection', 'close')
     this.#endStreams()
-    await hasta(() => !this.#behindProxy && this.#connections.size === 0, farewellMs)
+    await until(() => !this.#behindProxy && this.#connections.size === 0, farewellMs)
     this.#http.close()
     this.#http.closeIdleConnections()
     this.#endStreams()
-    await hasta(() => this.#inProgress.size === 0, DRAIN_DEADLINE_MS)
+    await until(() => this.#inProgress.size === 0, DRAIN_DEADLINE_MS)
   }
 
   /** Ends the event streams, which never finish by themselves. Browsers open them again, at another process. */
@@ -194,16 +194,16 @@ const HEALTH_PATHS: readonly string[] = ['/healthz', '/readyz']
 
 const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 
-function refuse(req: IncomingMessage, res: ServerResponse, publicUrl: string, mensaje: string) {
+function refuse(req: IncomingMessage, res: ServerResponse, publicUrl: string, message: string) {
   const id = randomUUID()
-  const { tipo, cuerpo } = byAccept(unavailable(mensaje).present(id, publicUrl), req.headers.accept)
+  const { tipo, cuerpo } = byAccept(unavailable(message).present(id, publicUrl), req.headers.accept)
   responder(res, id, 503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
 }
 
-const responder = (res: ServerResponse, id: string, status: number, cuerpo: object, cabeceras = {}) =>
+const responder = (res: ServerResponse, id: string, status: number, body: object, headers = {}) =>
   void res
-    .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...cabeceras })
-    .end(JSON.stringify(cuerpo))
+    .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...headers })
+    .end(JSON.stringify(body))
 
 /**
  * Answers input that Node rejects before a request exists: unreadable or oversized headers, or a client that is too
@@ -211,16 +211,16 @@ const responder = (res: ServerResponse, id: string, status: number, cuerpo: obje
  */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, publicUrl: string) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [estado, detalle] = UNREADABLE_RESPONSES[error.code ?? ''] ?? [
+  const [estado, detail] = UNREADABLE_RESPONSES[error.code ?? ''] ?? [
     '400 Bad Request',
     'La solicitud no es HTTP legible.',
   ]
-  const cuerpo = JSON.stringify({
-    ...new Problema('parametro_invalido', detalle).present(randomUUID(), publicUrl),
+  const body = JSON.stringify({
+    ...new Problema('parametro_invalido', detail).present(randomUUID(), publicUrl),
     estado_http: Number(estado.slice(0, 3)),
   })
   socket.end(
-    `HTTP/1.1 ${estado}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,
+    `HTTP/1.1 ${estado}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 const UNREADABLE_RESPONSES: Readonly<Record<string, readonly [estado: string, detalle: string]>> = {
@@ -228,7 +228,7 @@ const UNREADABLE_RESPONSES: Readonly<Record<string, readonly [estado: string, de
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'La solicitud tardó demasiado en llegar.'],
 }
 
-async function hasta(listo: () => boolean, timeout: number) {
+async function until(listo: () => boolean, timeout: number) {
   for (const deadline = performance.now() + timeout; !listo() && performance.now() < deadline; ) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

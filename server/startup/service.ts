@@ -45,7 +45,7 @@ export interface ServiceOverrides extends DepsOverrides {
   farewellMs?: number
 }
 
-type Consola = (linea: string) => void
+type Consola = (line: string) => void
 
 /** Starts the API's process, from the socket to the workers. Each step may rely on the steps before it. */
 export const startService = (
@@ -114,12 +114,12 @@ async function runService(
   const metricsUrl = await exposeMetrics(config, teardown, { metrics, health: deps.health })
   const demo = await setUpDemo(deps, config, url)
   const firstInvitacion = config.database.tipo === 'embebida' ? await inviteFirstPersona(deps) : undefined
-  server.isBanned = (red) => deps.limits.isBanned(red)
+  server.isBanned = (network) => deps.limits.isBanned(network)
   server.serve = createApp(contract, deps, { buzon: config.buzon, ...(witness ? { witness } : {}) })
   if (isOneOfMany) await server.listen(config.port, config.host)
   lifetime.phase = 'lista'
   const shutdownNotes = explainShutdown(config)
-  const lineas = [
+  const lines = [
     `Guías está listo en ${((performance.now() - startedAt) / 1000).toFixed(2)} s`,
     ...presentService(url, { buzon: config.buzon, metricsUrl }),
     ...(firstInvitacion ? [`  Primera cuenta ${firstInvitacion} (vale una vez, 24 horas)`] : []),
@@ -127,7 +127,7 @@ async function runService(
     ...(demo?.consola ?? []),
   ]
   // All lines are written at once, so that a program that waits for the first line also gets the others.
-  consola(lineas.join('\n'))
+  consola(lines.join('\n'))
   void warmContract(contract, (err) => log.error({ err }, 'operation failed to compile'))
   return { url, notify: lifetime.notifyJobs, stop: once(() => shutDown(lifetime, server, farewellMs, teardown)) }
 }

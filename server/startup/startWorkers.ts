@@ -139,8 +139,8 @@ interface QueueInputs {
 
 async function openQueue({ log }: Deps, { databaseUrl, pool, backend, createQueues }: QueueInputs): Promise<PgBoss> {
   // The database's owner creates and changes the queue's tables, as migrations do with the other tables.
-  const dueno = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
-  let runSql = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)
+  const owner = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
+  let runSql = (text: string, values?: unknown[]): Promise<unknown> => owner.query(text, values)
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a half-open connection.
     db: { executeSql: (text, values) => runSql(text, values) as Promise<pg.QueryResult> },
@@ -154,13 +154,13 @@ async function openQueue({ log }: Deps, { databaseUrl, pool, backend, createQueu
   })
   boss.on('error', (err) => log.warn({ err }, 'pg-boss error'))
   try {
-    await dueno.connect()
-    await dueno.query(TABLES_LOCK)
+    await owner.connect()
+    await owner.query(TABLES_LOCK)
     await boss.start()
     await createQueues(boss)
-    await dueno.query(GRANTS)
+    await owner.query(GRANTS)
   } finally {
-    await dueno.end()
+    await owner.end()
   }
   runSql = (text, values) => pool.run(text, values)
   return boss

@@ -21,9 +21,9 @@ export class Teardown {
 
   /** Runs all steps in reverse order. Logs a step that fails and continues with the next one. */
   async run(): Promise<void> {
-    for (const paso of this.#steps.splice(0).reverse()) {
+    for (const step of this.#steps.splice(0).reverse()) {
       try {
-        await paso()
+        await step()
       } catch (err) {
         this.#log.error({ err }, 'shutdown step failed')
       }

@@ -20,7 +20,7 @@ import { openTracing } from './tracing.ts'
 export const startWorkerProcess = (
   config: Config,
   log: Log,
-  consola: (linea: string) => void = () => {},
+  consola: (line: string) => void = () => {},
 ): Promise<Running> =>
   withTeardown(config, log, async (teardown) => {
     const brandImages = await openBrand(config, log)

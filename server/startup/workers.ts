@@ -67,23 +67,23 @@ export async function startWorkers(
   databaseUrl: string,
 ): Promise<Workers> {
   const announce: NotifyJobs = (webhooks) => {
-    if (webhooks) return bomba.look(webhooks)
+    if (webhooks) return pump.look(webhooks)
     feeder.notify()
-    bomba.wake()
+    pump.wake()
   }
   const wakers = new Map<string, () => void>()
   const deps: JobDeps = {
     ...parts,
     notifyJobs: announce,
-    wake: (cola) => wakers.get(cola)?.(),
+    wake: (queue) => wakers.get(queue)?.(),
     announceWork: () => upkeep.hurry(),
   }
   const logFailure = (err: unknown) => deps.log.warn({ err }, 'periodic task failed')
-  const bomba = new Pump(boss, deps)
+  const pump = new Pump(boss, deps)
   const feeder = new Feeder(boss, JOBS, deps)
   const maintain = async () => {
-    await Promise.all([boss.supervise(), bomba.rescue()])
-    bomba.take()
+    await Promise.all([boss.supervise(), pump.rescue()])
+    pump.take()
   }
   const upkeep = new Rounds(
     maintain,
@@ -99,19 +99,19 @@ export async function startWorkers(
   )
   await serveQueues(boss, deps, wakers)
   const listener = new SignalListener(databaseUrl, deps.log, (webhooks) =>
-    webhooks ? bomba.look(webhooks, true) : announce(),
+    webhooks ? pump.look(webhooks, true) : announce(),
   )
   feeder.notify()
   const stopWorkers = async () => {
     const rounds = [upkeep, rescueRounds, ...cleanupRounds]
     await Promise.all([...rounds.map((round) => round.stop()), feeder.stop(), listener.close()])
-    await bomba.stop()
+    await pump.stop()
     await boss.stop({ graceful: true, timeout: STOP_DEADLINE_MS })
   }
   let stopping: Promise<void> | undefined
   return {
     notify: announce,
-    dispatch: (recentEventos) => bomba.receive(recentEventos),
+    dispatch: (recentEventos) => pump.receive(recentEventos),
     isHealthy: () => feeder.isHealthy(),
     stop() {
       stopping ??= stopWorkers()
@@ -127,16 +127,16 @@ export async function startWorkers(
 async function serveQueues(boss: PgBoss, deps: JobDeps, wakers: Map<string, () => void>): Promise<void> {
   for (const { cola, concurrency = DEFAULT_CONCURRENCY, run } of JOBS) {
     if (!run) continue
-    const opciones = {
+    const options = {
       batchSize: concurrency,
       burstWhenBatchFull: true,
       pollingIntervalSeconds: POLL_SECONDS,
       heartbeatRefreshSeconds: HEARTBEAT_SECONDS,
     }
-    const id = await boss.work<object>(cola, opciones, async (trabajos) => {
+    const id = await boss.work<object>(cola, options, async (jobs) => {
       const startedAt = performance.now()
-      await retryUntilDone(() => run(deps, trabajos), trabajos[0]!.signal)
-      deps.log.info({ cola, trabajos: trabajos.length, ms: Math.round(performance.now() - startedAt) }, 'job')
+      await retryUntilDone(() => run(deps, jobs), jobs[0]!.signal)
+      deps.log.info({ cola, trabajos: jobs.length, ms: Math.round(performance.now() - startedAt) }, 'job')
     })
     wakers.set(
       cola,

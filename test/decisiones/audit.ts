@@ -1,6 +1,6 @@
 // An audit of guides after a burst of requests: rows, events, messages and webhooks against the answers that were given.
 
-import { nextUbicacionStates, siguientes } from '../../server/domain/estados/estados.ts'
+import { nextStates, nextUbicacionStates } from '../../server/domain/estados/estados.ts'
 import type { EventoRow } from '../../server/domain/eventos/evento.ts'
 import type { MensajeRow } from '../../server/domain/mensajeria/row.ts'
 import type { GuiaRow } from '../../server/domain/records/guiaFields.ts'
@@ -145,7 +145,7 @@ function checkHistory({ eventos, row, hasPlace: conLugar }: GuiaAccount, falla: 
     if (estado_anterior !== (anterior?.estado ?? null)) falla('another state before', secuencia, estado_anterior)
     if (anterior && registrado_en < anterior.registrado_en) falla('an earlier time', secuencia)
     const paso = anterior && DE_ESTADO.has(tipo)
-    if (paso && (tipo !== `guia.${estado}` || !siguientes(anterior!.estado).includes(estado)))
+    if (paso && (tipo !== `guia.${estado}` || !nextStates(anterior!.estado).includes(estado)))
       falla('a step that no transition allows', secuencia, anterior!.estado, tipo)
     if (anterior && !paso && estado !== anterior.estado) falla('a step without its type', secuencia, tipo, estado)
     if (tipo === 'guia.intento_fallido') intentos++

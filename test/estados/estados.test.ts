@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import {
   isFinalState,
+  nextStates,
   nextUbicacionStates,
   reasonsOf,
   requireCancellable,
   requireTransition,
-  siguientes,
 } from '../../server/domain/estados/estados.ts'
 import type { Estado, EstadoDeUbicacion } from '../../server/generated/contract/types/index.ts'
 import { LOCATION_STATE_MACHINE, MOTIVOS, STATE_MACHINE } from '../../server/generated/contract/vocabulary.ts'
@@ -96,7 +96,7 @@ describe('the state machine of the contract', () => {
     const alcanza = (desde: Estado, visto = new Set<Estado>()): Set<Estado> => {
       if (!visto.has(desde)) {
         visto.add(desde)
-        for (const otro of siguientes(desde)) alcanza(otro, visto)
+        for (const otro of nextStates(desde)) alcanza(otro, visto)
       }
       return visto
     }

@@ -5,7 +5,7 @@ import { connectToService, createMcpBridge } from './bridge.ts'
 import { HELP_TEXT, readBridgeOptions, UsageError } from './options.ts'
 
 /** Writes a message for the person to standard error, because standard output carries the protocol. */
-const printMessage = (texto: string) => process.stderr.write(`guias-mcp: ${texto}\n`)
+const printMessage = (text: string) => process.stderr.write(`guias-mcp: ${text}\n`)
 
 try {
   const opciones = readBridgeOptions(process.argv.slice(2), process.env)

@@ -35,9 +35,9 @@ const LOCAL_URL = 'http://127.0.0.1:3000'
  * @throws UsageError
  */
 export function readBridgeOptions(args: readonly string[], env: NodeJS.ProcessEnv): BridgeOptions | undefined {
-  const { escribir, url, ayuda: wantsHelp, 'llave-archivo': archivo } = parseArguments(args)
+  const { escribir, url, ayuda: wantsHelp, 'llave-archivo': file } = parseArguments(args)
   if (wantsHelp) return undefined
-  const llave = archivo === undefined ? env.GUIAS_LLAVE?.trim() : readArchivo(archivo)
+  const llave = file === undefined ? env.GUIAS_LLAVE?.trim() : readArchivo(file)
   if (!llave)
     throw new UsageError('Falta su llave: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.')
   const givenUrl = url ?? env.GUIAS_URL

@@ -47,17 +47,17 @@ type Prepared = (req: Request, res: Response) => Promise<unknown>
 
 /** Creates the function with which pages call operations, within this process and without a network connection. */
 export function createCalls<D extends BinderDeps>(binding: Omit<Binding<D>, 'witness'>): CallOperation {
-  const byId = new Map(binding.operaciones.map((operacion) => [operacion.id, operacion]))
+  const byId = new Map(binding.operaciones.map((operation) => [operation.id, operation]))
   const prepared = new Map<OperationId, Prepared>()
   const depsOf = createDepsOf(binding.deps)
   return async (req, id, parts = {}) => {
-    const operacion = byId.get(id)!
+    const operation = byId.get(id)!
     let call = prepared.get(id)
     if (!call) {
-      call = prepare(binding, operacion, depsOf)
+      call = prepare(binding, operation, depsOf)
       prepared.set(id, call)
     }
-    const own = requestFor(req, operacion, parts)
+    const own = requestFor(req, operation, parts)
     try {
       return (await call(own, req.res!)) as never
     } finally {
@@ -95,16 +95,16 @@ function requestFor(
 
 function prepare<D extends BinderDeps>(
   { authenticators, check, deps, handlers }: Omit<Binding<D>, 'witness'>,
-  operacion: Operation,
+  operation: Operation,
   depsOf: ReturnType<typeof createDepsOf<D>>,
 ): Prepared {
   const before = [
-    ...requireCaller(operacion, authenticators, deps),
-    correctCost(operacion),
-    ...requireValid(operacion, check, deps.validacion),
+    ...requireCaller(operation, authenticators, deps),
+    correctCost(operation),
+    ...requireValid(operation, check, deps.validacion),
   ]
-  const explain = explainRefusal(operacion, deps.validacion)
-  const handler = handlers[operacion.id] as unknown as AnyHandler<D>
+  const explain = explainRefusal(operation, deps.validacion)
+  const handler = handlers[operation.id] as unknown as AnyHandler<D>
   return async (req, res) => {
     try {
       for (const middleware of before) await passed(middleware, req, res)

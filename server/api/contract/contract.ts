@@ -97,56 +97,56 @@ export const readContractText = (): string =>
   readFileSync(new URL('server/generated/contract/contrato.json', ROOT), 'utf8')
 
 /** Returns the bundled contract as an object. */
-export const readDocument = (texto = readContractText()): OpenApiDocument => JSON.parse(texto)
+export const readDocument = (text = readContractText()): OpenApiDocument => JSON.parse(text)
 
 /** Returns all operations of a contract. References in the parameters and their schemas are resolved. */
-export function readOperations(documento: OpenApiDocument): Operation[] {
+export function readOperations(document: OpenApiDocument): Operation[] {
   const resolveSchema = (schemaOrRef: JsonSchema): JsonSchema => {
     if (typeof schemaOrRef.$ref === 'string')
-      return resolveSchema(documento.components.schemas[schemaOrRef.$ref.split('/').at(-1)!]!)
+      return resolveSchema(document.components.schemas[schemaOrRef.$ref.split('/').at(-1)!]!)
     const { items, anyOf, ...rest } = schemaOrRef as JsonSchema & { items?: JsonSchema; anyOf?: JsonSchema[] }
     return { ...rest, ...(items && { items: resolveSchema(items) }), ...(anyOf && { anyOf: anyOf.map(resolveSchema) }) }
   }
   const resolver = (parameterOrRef: ContractParameter | { $ref: string }): ContractParameter => {
     const parameter =
       '$ref' in parameterOrRef
-        ? (documento.components.parameters[parameterOrRef.$ref.split('/').at(-1)!] as unknown as ContractParameter)
+        ? (document.components.parameters[parameterOrRef.$ref.split('/').at(-1)!] as unknown as ContractParameter)
         : parameterOrRef
     return { ...parameter, schema: resolveSchema(parameter.schema) }
   }
-  return Object.entries(documento.paths).flatMap(([path, operationsByMethod]) =>
+  return Object.entries(document.paths).flatMap(([path, operationsByMethod]) =>
     METHODS.filter((method) => method in operationsByMethod).map((method) => {
-      const operacion = operationsByMethod[method]!
+      const operation = operationsByMethod[method]!
       // Only bearer keys and cookies identify the caller. The operation itself checks a signature over the body.
-      const [security] = Object.entries(operacion.security?.[0] ?? {}).flatMap(([scheme, alcances]) => {
-        const { type, in: donde } = documento.components.securitySchemes[scheme] ?? {}
-        return type === 'http' || donde === 'cookie' ? [{ scheme, alcances, enCookie: donde === 'cookie' }] : []
+      const [security] = Object.entries(operation.security?.[0] ?? {}).flatMap(([scheme, alcances]) => {
+        const { type, in: where } = document.components.securitySchemes[scheme] ?? {}
+        return type === 'http' || where === 'cookie' ? [{ scheme, alcances, enCookie: where === 'cookie' }] : []
       })
       // The merchants' contract is published and does not mention sessions of persons. All of its operations accept
       // one.
       const acceptsSesion =
         security?.scheme === 'llaveDeComercio' ||
-        (operacion.security ?? []).slice(1).some((schemes) => 'sesionDePersona' in schemes)
+        (operation.security ?? []).slice(1).some((schemes) => 'sesionDePersona' in schemes)
       return {
-        id: operacion.operationId,
+        id: operation.operationId,
         method,
         path,
         security,
         acceptsSesion,
-        needsPresence: operacion['x-presencia'] ?? false,
-        skipsSecondFactor: operacion['x-sin-segundo-factor'] ?? false,
-        needsSameOrigin: operacion['x-mismo-origen'] ?? (method !== 'get' && security?.enCookie === true),
-        parameters: (operacion.parameters ?? []).map(resolver),
-        tipos: Object.keys(operacion.requestBody?.content ?? {}),
-        bodyRequired: operacion.requestBody?.required ?? false,
-        limite: operacion['x-limite-bytes'] ?? MAX_JSON_BYTES,
-        rate: operacion['x-ritmo']?.clase,
-        rateBy: operacion['x-ritmo']?.por,
-        raw: operacion['x-cuerpo-crudo'] ?? false,
-        streamed: operacion['x-cuerpo-en-flujo'] ?? false,
-        rechazo: operacion['x-rechazo'],
-        estados: Object.keys(operacion.responses).map(Number),
-        conditional: '304' in operacion.responses && onlyJson(operacion.responses[200]?.content),
+        needsPresence: operation['x-presencia'] ?? false,
+        skipsSecondFactor: operation['x-sin-segundo-factor'] ?? false,
+        needsSameOrigin: operation['x-mismo-origen'] ?? (method !== 'get' && security?.enCookie === true),
+        parameters: (operation.parameters ?? []).map(resolver),
+        tipos: Object.keys(operation.requestBody?.content ?? {}),
+        bodyRequired: operation.requestBody?.required ?? false,
+        limite: operation['x-limite-bytes'] ?? MAX_JSON_BYTES,
+        rate: operation['x-ritmo']?.clase,
+        rateBy: operation['x-ritmo']?.por,
+        raw: operation['x-cuerpo-crudo'] ?? false,
+        streamed: operation['x-cuerpo-en-flujo'] ?? false,
+        rechazo: operation['x-rechazo'],
+        estados: Object.keys(operation.responses).map(Number),
+        conditional: '304' in operation.responses && onlyJson(operation.responses[200]?.content),
       }
     }),
   )

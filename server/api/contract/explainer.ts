@@ -11,20 +11,20 @@ import { addTelephoneKeyword, type PhoneContext } from './telephones.ts'
  * Length to which lists are cut before their faults are explained, and number of members unknown to the contract that an
  * object keeps. It exceeds the contract's largest `maxItems` and `maxProperties` (100), so what is cut is still too long.
  */
-const LARGO = 101
+const LENGTH = 101
 
 /** Adds the names of all members that a part of the contract declares. */
-function addMembers(parte: unknown, names: Set<string>): void {
-  if (parte === null || typeof parte !== 'object') return
-  const { properties } = parte as { properties?: unknown }
+function addMembers(part: unknown, names: Set<string>): void {
+  if (part === null || typeof part !== 'object') return
+  const { properties } = part as { properties?: unknown }
   if (properties !== null && typeof properties === 'object' && !Array.isArray(properties))
-    for (const nombre of Object.keys(properties)) names.add(nombre)
-  for (const child of Object.values(parte)) addMembers(child, names)
+    for (const name of Object.keys(properties)) names.add(name)
+  for (const child of Object.values(part)) addMembers(child, names)
 }
 
 function registerFormats(ajv: Ajv2020): void {
   addFormats.default(ajv)
-  for (const [nombre, { validate }] of Object.entries(FORMATS)) ajv.addFormat(nombre, validate)
+  for (const [name, { validate }] of Object.entries(FORMATS)) ajv.addFormat(name, validate)
 }
 
 /** Explains the faults of a refused request, with Ajv instances that report all faults instead of the first. */
@@ -38,9 +38,9 @@ export class Explainer {
   #members: Set<string> | undefined
   readonly #parameterAjv = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
 
-  /** @param documento returns the contract with which requests are validated */
-  constructor(documento: () => OpenApiDocument) {
-    this.#document = documento
+  /** @param document returns the contract with which requests are validated */
+  constructor(document: () => OpenApiDocument) {
+    this.#document = document
     registerFormats(this.#parameterAjv)
   }
 
@@ -49,9 +49,9 @@ export class Explainer {
    * @param ref JSON pointer to the schema
    * @param maximum maximum number of reported faults
    */
-  faults(ref: string, valor: unknown, maximum: number, sender: PhoneContext | undefined): Faults {
+  faults(ref: string, value: unknown, maximum: number, sender: PhoneContext | undefined): Faults {
     const validate = this.#compiled(ref)
-    const shortened = this.#shorten(valor)
+    const shortened = this.#shorten(value)
     return validate.call(sender, shortened)
       ? NO_FAULTS
       : explainErrors(validate.errors as ErrorObject[], maximum, shortened)
@@ -67,8 +67,8 @@ export class Explainer {
   }
 
   /** Reports whether the schema of a parameter accepts a value, given as text. */
-  admits({ schema }: ContractParameter, valor: unknown): boolean {
-    return this.#parameterAjv.validate(schema, valor)
+  admits({ schema }: ContractParameter, value: unknown): boolean {
+    return this.#parameterAjv.validate(schema, value)
   }
 
   /**
@@ -76,14 +76,14 @@ export class Explainer {
    * contract does not know. A list of 20,000 wrong items, or as many unknown members, would otherwise block the process
    * for a second. The validator would make a fault of each, and look at each pair of items for `uniqueItems`.
    */
-  #shorten(valor: unknown): unknown {
-    if (Array.isArray(valor)) return valor.slice(0, LARGO).map((element) => this.#shorten(element))
-    if (valor === null || typeof valor !== 'object') return valor
+  #shorten(value: unknown): unknown {
+    if (Array.isArray(value)) return value.slice(0, LENGTH).map((element) => this.#shorten(element))
+    if (value === null || typeof value !== 'object') return value
     let unknownCount = 0
-    const keptEntries = Object.entries(valor).filter(
-      ([clave]) => this.#knownMembers().has(clave) || ++unknownCount <= LARGO,
+    const keptEntries = Object.entries(value).filter(
+      ([key]) => this.#knownMembers().has(key) || ++unknownCount <= LENGTH,
     )
-    return Object.fromEntries(keptEntries.map(([clave, child]) => [clave, this.#shorten(child)]))
+    return Object.fromEntries(keptEntries.map(([key, child]) => [key, this.#shorten(child)]))
   }
 
   #knownMembers(): Set<string> {

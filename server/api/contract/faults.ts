@@ -46,7 +46,7 @@ const FAULT_CODES: Record<string, Falla['codigo']> = {
   oneOf: 'incompatible',
 }
 
-const truncate = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
+const truncate = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text)
 
 /** Faults of a value: the reported faults (`listedFaults`), and the number of errors left out (`omittedCount`). */
 export interface Faults {
@@ -61,9 +61,9 @@ export const NO_FAULTS: Faults = { listedFaults: [], omittedCount: 0 }
  * precedence over a generated text.
  * @param maximum maximum number of reported faults; later errors are only counted, because the client controls their
  * number
- * @param valor value that the errors are about
+ * @param value value that the errors are about
  */
-export function explainErrors(errores: readonly ErrorObject[], maximum: number, valor?: unknown): Faults {
+export function explainErrors(errores: readonly ErrorObject[], maximum: number, value?: unknown): Faults {
   // If an `anyOf` or `oneOf` has an `x-mensaje` of its own, that text replaces the errors of its branches.
   const silentErrors = errores
     .filter(
@@ -83,49 +83,46 @@ export function explainErrors(errores: readonly ErrorObject[], maximum: number, 
     if (error.keyword === 'propertyNames') continue
     if (silentErrors.some(({ branch, lugar }) => error.schemaPath.includes(branch) && error.instancePath === lugar))
       continue
-    const falla = explainError(error, valor)
+    const fault = explainError(error, value)
     // The parts of an `allOf` report the wrong type of a value once each, and only the first has a message for it.
-    const keys = [falla.mensaje, ...(error.keyword === 'type' ? ['type'] : [])].map((key) => `${falla.campo}\n${key}`)
-    if (!keys.some((key) => seenKeys.has(key))) listedFaults.push(falla)
+    const keys = [fault.mensaje, ...(error.keyword === 'type' ? ['type'] : [])].map((key) => `${fault.campo}\n${key}`)
+    if (!keys.some((key) => seenKeys.has(key))) listedFaults.push(fault)
     for (const key of keys) seenKeys.add(key)
   }
   return { listedFaults, omittedCount: errores.length - checkedCount }
 }
 
-function explainError(error: ErrorObject, valor: unknown): Falla {
+function explainError(error: ErrorObject, value: unknown): Falla {
   const { keyword, params, data } = error
   const schema = (error.parentSchema ?? {}) as FaultSchema
-  const falla = (campo: string, mensaje: string): Falla => ({
-    campo: truncate(campo, 300),
+  const fault = (field: string, message: string): Falla => ({
+    campo: truncate(field, 300),
     codigo: FAULT_CODES[keyword] ?? 'valor_no_admitido',
-    mensaje: truncate(mensaje, 500),
+    mensaje: truncate(message, 500),
   })
   switch (keyword) {
     case 'required': {
-      const clave = params.missingProperty as string
-      const ownMessage = schema['x-mensajes-requeridos']?.[clave]
-      return falla(`${error.instancePath}/${escapeToken(clave)}`, ownMessage ?? 'falta; es obligatorio')
+      const key = params.missingProperty as string
+      const ownMessage = schema['x-mensajes-requeridos']?.[key]
+      return fault(`${error.instancePath}/${escapeToken(key)}`, ownMessage ?? 'falta; es obligatorio')
     }
     case 'dependentRequired':
-      return falla(
+      return fault(
         `${error.instancePath}/${escapeToken(params.missingProperty)}`,
         `falta: ${params.property} y ${params.missingProperty} van juntas`,
       )
     case 'additionalProperties':
     case 'unevaluatedProperties': {
-      const clave = (params.additionalProperty ?? params.unevaluatedProperty) as string
-      return falla(
-        `${error.instancePath}/${escapeToken(clave)}`,
-        desconocido(clave, Object.keys(schema.properties ?? {})),
-      )
+      const key = (params.additionalProperty ?? params.unevaluatedProperty) as string
+      return fault(`${error.instancePath}/${escapeToken(key)}`, desconocido(key, Object.keys(schema.properties ?? {})))
     }
     case 'type':
       if (data === null)
-        return falla(
+        return fault(
           error.instancePath,
           `no puede ser null; ${schema['x-telefono'] ? schema['x-mensaje'] : 'si no tiene valor, omita el campo'}`,
         )
-      return falla(
+      return fault(
         error.instancePath,
         explainText([params.type].flat(), data, schema['x-mensaje']) ??
           explainList([params.type].flat(), data, schema) ??
@@ -136,33 +133,33 @@ function explainError(error: ErrorObject, valor: unknown): Falla {
             .join(' o ')}`,
       )
     case 'x-telefono':
-      return falla(error.instancePath, error.message!)
+      return fault(error.instancePath, error.message!)
     case 'format': {
-      const formato = FORMATS[params.format as string]
-      return falla(
+      const format = FORMATS[params.format as string]
+      return fault(
         error.instancePath,
-        (typeof data === 'string' ? formato?.explain(data) : undefined) ??
+        (typeof data === 'string' ? format?.explain(data) : undefined) ??
           schema['x-mensaje'] ??
           'no tiene la forma esperada',
       )
     }
     default: {
-      const { propertyName: clave } = error
-      const lugar = clave === undefined ? error.instancePath : `${error.instancePath}/${escapeToken(clave)}`
-      const statedFault = falla(lugar, schema['x-mensaje'] ?? genericMessage(error, schema))
-      return schema['x-invertible'] ? withInverted(statedFault, parentOf(valor, lugar)) : statedFault
+      const { propertyName: key } = error
+      const place = key === undefined ? error.instancePath : `${error.instancePath}/${escapeToken(key)}`
+      const statedFault = fault(place, schema['x-mensaje'] ?? genericMessage(error, schema))
+      return schema['x-invertible'] ? withInverted(statedFault, parentOf(value, place)) : statedFault
     }
   }
 }
 
 /** Explains a text where a number belongs, with the number that the text holds; undefined for any other value. */
-function explainText(tipos: readonly string[], data: unknown, customMessage: string | undefined): string | undefined {
-  const numero = tipos.find((tipo) => tipo === 'number' || tipo === 'integer')
-  if (numero === undefined || typeof data !== 'string') return undefined
+function explainText(types: readonly string[], data: unknown, customMessage: string | undefined): string | undefined {
+  const number = types.find((type) => type === 'number' || type === 'integer')
+  if (number === undefined || typeof data !== 'string') return undefined
   const writtenNumber = data.trim().replace(',', '.')
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(writtenNumber)
-    ? `es un texto y debe ser ${TYPE_NAMES[numero]}: escríbalo sin comillas, ${Number(writtenNumber)}`
-    : `es un texto y ${customMessage ?? `debe ser ${TYPE_NAMES[numero]}, sin comillas`}`
+    ? `es un texto y debe ser ${TYPE_NAMES[number]}: escríbalo sin comillas, ${Number(writtenNumber)}`
+    : `es un texto y ${customMessage ?? `debe ser ${TYPE_NAMES[number]}, sin comillas`}`
 }
 
 /**
@@ -183,26 +180,26 @@ function explainList(types: readonly string[], data: unknown, schema: FaultSchem
 }
 
 /** Returns the object that holds the member at a JSON Pointer. */
-const parentOf = (valor: unknown, campo: string): unknown =>
-  campo
+const parentOf = (value: unknown, field: string): unknown =>
+  field
     .split('/')
     .slice(1, -1)
-    .reduce((container, paso) => (container as Record<string, unknown> | undefined)?.[unescapeToken(paso)], valor)
+    .reduce((container, step) => (container as Record<string, unknown> | undefined)?.[unescapeToken(step)], value)
 
 /** If a latitude and a longitude were exchanged, adds the point that was probably meant to the fault. */
-function withInverted(falla: Falla, lugar: unknown): Falla {
-  const sugerencia = findExchanged(lugar as { lat?: unknown; lng?: unknown })
-  if (!sugerencia) return falla
+function withInverted(fault: Falla, place: unknown): Falla {
+  const sugerencia = findExchanged(place as { lat?: unknown; lng?: unknown })
+  if (!sugerencia) return fault
   const { lat, lng } = sugerencia
-  return { ...falla, mensaje: `${falla.mensaje}; ¿lat y lng al revés? Quizá quiso decir ${lat}, ${lng}.`, sugerencia }
+  return { ...fault, mensaje: `${fault.mensaje}; ¿lat y lng al revés? Quizá quiso decir ${lat}, ${lng}.`, sugerencia }
 }
 
 /** Returns the message of a value that is none of a vocabulary, with the one that it probably means. */
-function oneOf(vocabulary: readonly unknown[], valor: unknown, ending = ''): string {
+function oneOf(vocabulary: readonly unknown[], value: unknown, ending = ''): string {
   const meant =
-    typeof valor === 'string' &&
-    valor.length <= 60 &&
-    vocabulary.find((one) => typeof one === 'string' && isSimilar(valor, one))
+    typeof value === 'string' &&
+    value.length <= 60 &&
+    vocabulary.find((one) => typeof one === 'string' && isSimilar(value, one))
   return `debe ser uno de: ${vocabulary.join(', ')}${ending}${meant ? `; ¿quiso decir ${meant}?` : ''}`
 }
 
@@ -234,57 +231,57 @@ function genericMessage({ keyword, params, data }: ErrorObject, schema: FaultSch
 }
 
 function desconocido(
-  clave: string,
+  key: string,
   knownNames: readonly string[],
   { problem = 'no existe', listIntro = 'los campos son' } = {},
 ): string {
-  const parecida = findMeant(clave, knownNames)
+  const parecida = findMeant(key, knownNames)
   if (parecida) return `${problem}; ¿quiso decir ${parecida}?`
-  return [problem, otherWayThan(clave, knownNames), `${listIntro}: ${knownNames.join(', ')}`].filter(Boolean).join('; ')
+  return [problem, otherWayThan(key, knownNames), `${listIntro}: ${knownNames.join(', ')}`].filter(Boolean).join('; ')
 }
 
 /** Returns the warning for an unknown member that need not fail the request. */
-export const unknownMemberFault = (clave: string, knownNames: readonly string[]): Advertencia => ({
+export const unknownMemberFault = (key: string, knownNames: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
-  campo: truncate(`/${escapeToken(clave)}`, 300),
-  mensaje: truncate(desconocido(clave, knownNames, { problem: 'no existe y no se tomó en cuenta' }), 500),
-  sugerencia: findMeant(clave, knownNames) ?? null,
+  campo: truncate(`/${escapeToken(key)}`, 300),
+  mensaje: truncate(desconocido(key, knownNames, { problem: 'no existe y no se tomó en cuenta' }), 500),
+  sugerencia: findMeant(key, knownNames) ?? null,
 })
 
 /**
  * Returns the fault of a refused parameter. `parameter` is undefined if the operation has no parameter of that name.
  */
 export function explainParameter(
-  nombre: string,
+  name: string,
   parameter: ContractParameter | undefined,
-  valor: unknown,
+  value: unknown,
   declared: readonly ContractParameter[],
 ): Falla {
   if (!parameter) {
     const queryParameters = declared.filter((p) => p.in === 'query')
     return {
-      campo: truncate(nombre, 300),
+      campo: truncate(name, 300),
       codigo: 'desconocido',
-      mensaje: truncate(explainUnknown(nombre, queryParameters), 500),
+      mensaje: truncate(explainUnknown(name, queryParameters), 500),
     }
   }
   const schema = parameter.schema as FaultSchema
-  if (valor === undefined) return { campo: nombre, codigo: 'requerido', mensaje: 'falta; es obligatorio' }
-  if (Array.isArray(valor) && schema.type !== 'array') {
-    return { campo: nombre, codigo: 'valor_no_admitido', mensaje: 'va una sola vez: pida cada uno por separado' }
+  if (value === undefined) return { campo: name, codigo: 'requerido', mensaje: 'falta; es obligatorio' }
+  if (Array.isArray(value) && schema.type !== 'array') {
+    return { campo: name, codigo: 'valor_no_admitido', mensaje: 'va una sola vez: pida cada uno por separado' }
   }
-  if (valor === '')
-    return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
+  if (value === '')
+    return { campo: name, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
   const elementValues = ((schema.items as FaultSchema | undefined)?.enum ?? schema.enum) as unknown[] | undefined
-  const mensaje =
-    explainFormat(schema, valor) ??
-    explainCommas(nombre, schema, valor) ??
+  const message =
+    explainFormat(schema, value) ??
+    explainCommas(name, schema, value) ??
     schema['x-mensaje'] ??
     (elementValues
-      ? oneOf(elementValues, [valor].flat()[0], schema.type === 'array' ? ', sin repetir' : '')
+      ? oneOf(elementValues, [value].flat()[0], schema.type === 'array' ? ', sin repetir' : '')
       : 'no tiene la forma esperada')
   const codigo = elementValues ? 'valor_no_admitido' : schema.type === 'integer' ? 'fuera_de_rango' : 'formato_invalido'
-  return { campo: nombre, codigo, mensaje: truncate(mensaje, 500) }
+  return { campo: name, codigo, mensaje: truncate(message, 500) }
 }
 
 function explainUnknown(nombre: string, queryParameters: readonly ContractParameter[]): string {
@@ -298,24 +295,24 @@ function explainUnknown(nombre: string, queryParameters: readonly ContractParame
 /** Maximum values of a list that a message repeats. */
 const MAX_REPEATED = 3
 
-const repeated = (nombre: string, values: readonly string[]) =>
+const repeated = (name: string, values: readonly string[]) =>
   values
     .slice(0, MAX_REPEATED)
-    .map((value) => `${nombre}=${value}`)
+    .map((value) => `${name}=${value}`)
     .join('&')
 
 /** Explains values that are separated by commas. Each value of a list is a parameter of its own. */
-function explainCommas(nombre: string, { type, enum: vocabulary }: FaultSchema, valor: unknown): string | undefined {
+function explainCommas(name: string, { type, enum: vocabulary }: FaultSchema, valor: unknown): string | undefined {
   const joinedValues = [valor].flat().find((value): value is string => typeof value === 'string' && value.includes(','))
   if (joinedValues === undefined) return undefined
   if (type === 'array')
-    return `los valores no se separan con comas: repita el parámetro, ${repeated(nombre, joinedValues.split(','))}`
+    return `los valores no se separan con comas: repita el parámetro, ${repeated(name, joinedValues.split(','))}`
   return vocabulary ? 'admite un solo valor: pida cada uno por separado' : undefined
 }
 
 /** Explains a query parameter that does not have the format of its schema, or of an alternative of its schema. */
-function explainFormat(schema: FaultSchema, valor: unknown): string | undefined {
+function explainFormat(schema: FaultSchema, value: unknown): string | undefined {
   const branches = [schema, ...((schema.anyOf ?? []) as FaultSchema[])]
   const formato = FORMATS[branches.find(({ format }) => format !== undefined)?.format as string]
-  return formato && typeof valor === 'string' && !formato.validate(valor) ? formato.explain(valor, true) : undefined
+  return formato && typeof value === 'string' && !formato.validate(value) ? formato.explain(value, true) : undefined
 }

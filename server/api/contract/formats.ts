@@ -6,17 +6,17 @@ import { faultOfDay, faultOfInstant } from '../../platform/time/instantFault.ts'
 
 /** String format of the contract: its check, and the Spanish explanation for a text that fails the check. */
 interface TextFormat {
-  validate: (texto: string) => boolean
+  validate: (text: string) => boolean
   /**
    * Explains a text that fails the check. Undefined if only the contract's general message fits.
    * @param inUrl true if the text came in a query string
    */
-  explain: (texto: string, inUrl?: boolean) => string | undefined
+  explain: (text: string, inUrl?: boolean) => string | undefined
 }
 
-const errorDeEnlace = (texto: string): string | undefined => {
+const errorDeEnlace = (text: string): string | undefined => {
   try {
-    readMapLink(texto)
+    readMapLink(text)
     return undefined
   } catch (error) {
     if (error instanceof MapLinkError) return error.message
@@ -27,22 +27,22 @@ const errorDeEnlace = (texto: string): string | undefined => {
 /** String formats of the contract, by name. */
 export const FORMATS: Readonly<Record<string, TextFormat>> = {
   telefono: {
-    validate: (texto) => 'e164' in readTelephone(texto),
-    explain: (texto) => {
-      const telefono = readTelephone(texto)
+    validate: (text) => 'e164' in readTelephone(text),
+    explain: (text) => {
+      const telefono = readTelephone(text)
       return 'error' in telefono ? telefono.error : 'no vale'
     },
   },
   'enlace-de-mapa': {
-    validate: (texto) => errorDeEnlace(texto) === undefined,
-    explain: (texto) => errorDeEnlace(texto) ?? 'no vale',
+    validate: (text) => errorDeEnlace(text) === undefined,
+    explain: (text) => errorDeEnlace(text) ?? 'no vale',
   },
   date: {
     validate: isDay,
-    explain: (texto) => faultOfDay(texto) ?? 'debe ser un día del calendario, AAAA-MM-DD',
+    explain: (text) => faultOfDay(text) ?? 'debe ser un día del calendario, AAAA-MM-DD',
   },
   'date-time': {
-    validate: (texto) => readInstant(texto) !== undefined,
+    validate: (text) => readInstant(text) !== undefined,
     explain: faultOfInstant,
   },
 }

@@ -45,7 +45,7 @@ export interface HandlerInput<O extends OperationId> {
    * Returns the one of these media types that the client's `Accept` prefers, with their quality values; the first one if
    * it has no preference, false if it admits none.
    */
-  accepts: (tipos: string[]) => string | false
+  accepts: (types: string[]) => string | false
   /** Reports whether a proxy forwarded the request. */
   isForwarded: () => boolean
   /** Returns a signal that aborts if the client disconnects before the answer is sent. */

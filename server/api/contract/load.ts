@@ -6,20 +6,20 @@ import { createValidation } from './validation.ts'
 
 /**
  * Refuses to serve a contract if the validators were compiled from another contract.
- * @param texto contract as the process reads it
+ * @param text contract as the process reads it
  * @throws Error
  */
-export function requireCompiled(texto: string): void {
-  if (hash('sha256', texto) !== CONTRACT_SHA256)
+export function requireCompiled(text: string): void {
+  if (hash('sha256', text) !== CONTRACT_SHA256)
     throw new Error('the validators were compiled from another contract: run npm run generate')
 }
 
 function compileContract() {
-  const texto = readContractText()
-  requireCompiled(texto)
-  const documento = readDocument(texto)
-  const operaciones = readOperations(documento)
-  const validacion = createValidation(documento, operaciones)
+  const text = readContractText()
+  requireCompiled(text)
+  const document = readDocument(text)
+  const operaciones = readOperations(document)
+  const validacion = createValidation(document, operaciones)
   return { operaciones, validacion, check: createSelfCheck(validacion) }
 }
 
@@ -46,8 +46,8 @@ const BREATHER_MS = 10
  * @param onFailure called with the error of each failed operation
  */
 export async function warmContract({ operaciones, check }: Contract, onFailure: (error: unknown) => void) {
-  for (const operacion of operaciones) {
-    await check(operacion).catch(onFailure)
+  for (const operation of operaciones) {
+    await check(operation).catch(onFailure)
     await new Promise((resolve) => setTimeout(resolve, BREATHER_MS).unref())
   }
 }

@@ -17,13 +17,13 @@ const INTEGER = /^-?(0|[1-9]\d{0,14})$/
  * in brackets; true for other types. Ajv's coercion also accepts `1e1`, `0x10` and `Infinity`, which is past every
  * maximum. express-openapi-validator also accepts an object as JSON.
  */
-export const isWellWritten = ({ schema }: ContractParameter, valor: unknown) =>
-  valor === undefined ||
+export const isWellWritten = ({ schema }: ContractParameter, value: unknown) =>
+  value === undefined ||
   (schema.type === 'integer'
-    ? typeof valor !== 'string' || INTEGER.test(valor)
-    : schema.type !== 'object' || isPlain(valor))
+    ? typeof value !== 'string' || INTEGER.test(value)
+    : schema.type !== 'object' || isPlain(value))
 
-const isPlain = (valor: unknown) => typeof valor === 'object' && valor !== null && !Array.isArray(valor)
+const isPlain = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Name of a member of an object parameter in a query string, such as `metadatos[canal]`. */
 const MEMBER = /^(\w+)\[(.+)\]$/s
@@ -34,12 +34,12 @@ export function withObjects(parameters: readonly ContractParameter[], query: Rea
   if (objectNames.length === 0) return query
   const readQuery: Record<string, unknown> = {}
   const objects: Record<string, Record<string, unknown>> = {}
-  for (const [nombre, valor] of Object.entries(query)) {
-    const [, objectName = '', clave = ''] = MEMBER.exec(nombre) ?? []
-    if (!objectNames.includes(objectName) || objectName in query || clave === '__proto__') readQuery[nombre] = valor
+  for (const [name, value] of Object.entries(query)) {
+    const [, objectName = '', key = ''] = MEMBER.exec(name) ?? []
+    if (!objectNames.includes(objectName) || objectName in query || key === '__proto__') readQuery[name] = value
     else {
       objects[objectName] ??= {}
-      objects[objectName][clave] = valor
+      objects[objectName][key] = value
     }
   }
   return { ...readQuery, ...objects }
@@ -58,30 +58,30 @@ export class ParameterValidators {
   readonly #preparedValidators = new Map<OperationId, RequestHandler>()
   #middlewareParts: Promise<MiddlewareParts> | undefined
 
-  constructor(operaciones: readonly Operation[]) {
-    for (const operacion of operaciones.toReversed()) this.#firstOperations.set(firmaDe(operacion), operacion)
+  constructor(operations: readonly Operation[]) {
+    for (const operation of operations.toReversed()) this.#firstOperations.set(firmaDe(operation), operation)
   }
 
   /**
    * Loads express-openapi-validator and finds an operation there. Called once for each operation, before any request.
    */
-  async prepare(operacion: Operation): Promise<void> {
+  async prepare(operation: Operation): Promise<void> {
     this.#middlewareParts ??= createValidatorMiddlewares([...this.#firstOperations.values()]).then(pickParts)
     const { metadataMiddleware, requestMiddleware } = await this.#middlewareParts
-    const openapi = await findOpenapi(metadataMiddleware, this.#firstOperations.get(firmaDe(operacion))!)
-    this.#preparedValidators.set(operacion.id, (req, res, next) => {
+    const openapi = await findOpenapi(metadataMiddleware, this.#firstOperations.get(firmaDe(operation))!)
+    this.#preparedValidators.set(operation.id, (req, res, next) => {
       Object.assign(req, { openapi: { ...openapi, pathParams: req.params } })
       requestMiddleware(req, res, next)
     })
   }
 
   /** Returns the middleware that refuses requests with invalid parameters for an operation. */
-  judge(operacion: Operation): RequestHandler {
-    const isEnough = createFastJudge(operacion)
+  judge(operation: Operation): RequestHandler {
+    const isEnough = createFastJudge(operation)
     return (req, res, next) => {
       if (isEnough(req)) return next()
-      const judge = this.#preparedValidators.get(operacion.id)
-      if (!judge) return next(new Error(`no parameter validator was prepared for ${operacion.id}`))
+      const judge = this.#preparedValidators.get(operation.id)
+      if (!judge) return next(new Error(`no parameter validator was prepared for ${operation.id}`))
       judge(req, res, next)
     }
   }
@@ -112,9 +112,9 @@ export function createFastJudge({ id, parameters }: Operation): (req: Request) =
     if (queryStart < 0) return allowsNoQuery
     if (!checkQuery || !PLAIN_QUERY.test(req.originalUrl.slice(queryStart + 1))) return false
     const readQuery: Record<string, unknown> = { ...req.query }
-    for (const nombre of integerNames) {
-      const texto = readQuery[nombre]
-      if (typeof texto === 'string' && INTEGER.test(texto)) readQuery[nombre] = Number(texto)
+    for (const name of integerNames) {
+      const text = readQuery[name]
+      if (typeof text === 'string' && INTEGER.test(text)) readQuery[name] = Number(text)
     }
     if (!checkQuery(readQuery)) return false
     freezeQuery(req, readQuery)
@@ -131,17 +131,17 @@ export function freezeQuery(req: Request, value: unknown = req.query): void {
  * Creates the middlewares of express-openapi-validator. Loading the library takes about 30 ms, and loading the contract
  * into it another 30 ms.
  */
-export async function createValidatorMiddlewares(operaciones: readonly Operation[]): Promise<RequestHandler[]> {
+export async function createValidatorMiddlewares(operations: readonly Operation[]): Promise<RequestHandler[]> {
   const { default: OpenApiValidator } = await import('express-openapi-validator')
   return OpenApiValidator.middleware({
-    apiSpec: withParameters(operaciones) as never,
+    apiSpec: withParameters(operations) as never,
     validateApiSpec: false, // the lint validates the contract when it is generated
     validateSecurity: false, // `authenticate` runs before the body is read
     validateResponses: false, // tests validate every answer, including errors and headers
     validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
     fileUploader: false,
     formats: Object.fromEntries(
-      Object.entries(FORMATS).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
+      Object.entries(FORMATS).map(([name, { validate }]) => [name, { type: 'string', validate }]),
     ) as never,
   }) as unknown as RequestHandler[]
 }

@@ -32,7 +32,7 @@ export interface BinderDeps extends AuthenticationDeps {
 export interface Binding<D extends BinderDeps> {
   operaciones: readonly Operation[]
   /** Rejects if the validation of an operation is not active. */
-  check: (operacion: Operation) => Promise<void>
+  check: (operation: Operation) => Promise<void>
   handlers: HandlersWith<D>
   authenticators: Authenticators
   deps: D
@@ -52,19 +52,19 @@ export function bindRoutes<D extends BinderDeps>(
   for (const [path, pathOperations] of operationsByPath.sort(([a], [b]) => countParameters(a) - countParameters(b))) {
     // All methods of a path share one layer, because every request walks through all layers before its own.
     const route = app.route(path.replace(/\{(\w+)\}/g, ':$1'))
-    for (const operacion of pathOperations) {
-      route[operacion.method](
-        markOperation(operacion),
-        requireSameOrigin(operacion, deps.browser),
-        ...requireCaller(operacion, authenticators, deps),
-        checkContentType(operacion),
-        readBody(operacion),
-        correctCost(operacion),
-        reauthenticate(operacion, authenticators, deps),
-        ...requireValid(operacion, check, deps.validacion),
-        explainRefusal(operacion, deps.validacion),
-        passStream(operacion),
-        runHandler(operacion, handlers, depsDe, witness),
+    for (const operation of pathOperations) {
+      route[operation.method](
+        markOperation(operation),
+        requireSameOrigin(operation, deps.browser),
+        ...requireCaller(operation, authenticators, deps),
+        checkContentType(operation),
+        readBody(operation),
+        correctCost(operation),
+        reauthenticate(operation, authenticators, deps),
+        ...requireValid(operation, check, deps.validacion),
+        explainRefusal(operation, deps.validacion),
+        passStream(operation),
+        runHandler(operation, handlers, depsDe, witness),
         countUnknown(deps.limits),
       )
     }
@@ -74,25 +74,25 @@ export function bindRoutes<D extends BinderDeps>(
 
 /** Returns the middlewares that refuse callers who may not call the operation, or not so often. */
 export const requireCaller = (
-  operacion: Operation,
+  operation: Operation,
   authenticators: Authenticators,
   deps: BinderDeps,
 ): RequestHandler[] => [
-  authenticate(operacion, authenticators, deps),
-  limitRate(operacion, deps.limits),
-  requireScope(operacion),
-  requirePresence(operacion, deps.clock),
+  authenticate(operation, authenticators, deps),
+  limitRate(operation, deps.limits),
+  requireScope(operation),
+  requirePresence(operation, deps.clock),
 ]
 
 /** Returns the middlewares that refuse what the contract does not admit. */
 export const requireValid = (
-  operacion: Operation,
+  operation: Operation,
   check: Binding<BinderDeps>['check'],
-  validacion: Validation,
+  validation: Validation,
 ): RequestHandler[] => [
-  requireChecked(operacion, check),
-  requireKnownQuery(operacion, validacion),
-  ...validacion.validate(operacion),
+  requireChecked(operation, check),
+  requireKnownQuery(operation, validation),
+  ...validation.validate(operation),
 ]
 
 /**
@@ -102,9 +102,9 @@ export const requireValid = (
 const countParameters = (path: string) => path.split('{').length
 
 const markOperation =
-  (operacion: Operation): RequestHandler =>
+  (operation: Operation): RequestHandler =>
   (req, _res, next) => {
-    req.solicitud.operacion = operacion
+    req.solicitud.operacion = operation
     // Any other text in the place of a code may be personal, and is not logged.
     if (typeof req.params.guia === 'string') req.solicitud.guia = normalizeGuideCode(req.params.guia)
     // express-openapi-validator refuses HEAD. Node sends no body to a HEAD request, even after `req.method` has
@@ -114,11 +114,11 @@ const markOperation =
   }
 
 /** Creates the middleware that admits a request only after the validation of its operation was found active. */
-function requireChecked(operacion: Operation, check: Binding<BinderDeps>['check']): RequestHandler {
+function requireChecked(operation: Operation, check: Binding<BinderDeps>['check']): RequestHandler {
   let isChecked = false
   return (_req, _res, next) => {
     if (isChecked) return next()
-    check(operacion).then(() => {
+    check(operation).then(() => {
       isChecked = true
       next()
     }, next)
@@ -129,18 +129,18 @@ function requireChecked(operacion: Operation, check: Binding<BinderDeps>['check'
  * Creates the middleware that refuses query parameters that the validator accepts by mistake. These are integers in
  * unusual notation, and names with brackets, which the validator reads as arrays.
  */
-const requireKnownQuery = (operacion: Operation, validacion: Validation): RequestHandler => {
-  const queryParameters = operacion.parameters.filter((parameter) => parameter.in === 'query')
+const requireKnownQuery = (operation: Operation, validation: Validation): RequestHandler => {
+  const queryParameters = operation.parameters.filter((parameter) => parameter.in === 'query')
   const names = new Set(queryParameters.map(({ name }) => name))
   return (req, _res, next) => {
     if (!req.originalUrl.includes('?')) return next()
     freezeQuery(req, withObjects(queryParameters, req.query))
-    const allKnown = Object.keys(req.query).every((nombre) => names.has(nombre))
+    const allKnown = Object.keys(req.query).every((name) => names.has(name))
     if (allKnown && queryParameters.every((parameter) => isWellWritten(parameter, req.query[parameter.name])))
       return next()
-    if (operacion.rechazo) throw uniformProblem(operacion.rechazo)
+    if (operation.rechazo) throw uniformProblem(operation.rechazo)
     const values = { ...req.query, ...req.params }
-    const { listedFaults, omittedCount } = validacion.explainParameters(operacion, { status: 400 }, values)
+    const { listedFaults, omittedCount } = validation.explainParameters(operation, { status: 400 }, values)
     throw problemOfFaults('parametro_invalido', listedFaults, omittedCount)
   }
 }
@@ -150,26 +150,26 @@ const requireKnownQuery = (operacion: Operation, validacion: Validation): Reques
  * answer lists the faults in Spanish.
  */
 export const explainRefusal =
-  (operacion: Operation, validacion: Validation): ErrorRequestHandler =>
+  (operation: Operation, validation: Validation): ErrorRequestHandler =>
   (error, req, _res, next) => {
     if (!isRejection(error)) return next(error)
-    if (operacion.rechazo) return next(uniformProblem(operacion.rechazo))
+    if (operation.rechazo) return next(uniformProblem(operation.rechazo))
     const parameterErrors = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
     if (parameterErrors.length > 0) {
-      const cabeceras = operacion.parameters.flatMap(({ in: donde, name }) =>
-        donde === 'header' ? [[name, req.headers[name.toLowerCase()]] as const] : [],
+      const headers = operation.parameters.flatMap(({ in: where, name }) =>
+        where === 'header' ? [[name, req.headers[name.toLowerCase()]] as const] : [],
       )
-      const values = { ...req.query, ...req.params, ...Object.fromEntries(cabeceras) }
-      const rechazo = { ...error, errors: parameterErrors }
-      const { listedFaults, omittedCount } = validacion.explainParameters(operacion, rechazo, values)
+      const values = { ...req.query, ...req.params, ...Object.fromEntries(headers) }
+      const refusal = { ...error, errors: parameterErrors }
+      const { listedFaults, omittedCount } = validation.explainParameters(operation, refusal, values)
       return next(problemOfFaults('parametro_invalido', listedFaults, omittedCount))
     }
-    if (operacion.tipos.length === 0) {
+    if (operation.tipos.length === 0) {
       return next(
         new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }),
       )
     }
-    const { listedFaults, omittedCount } = validacion.explainBody(operacion, req.body, phoneContextOf(req))
+    const { listedFaults, omittedCount } = validation.explainBody(operation, req.body, phoneContextOf(req))
     next(problemOfFaults('validacion', listedFaults, omittedCount))
   }
 
@@ -227,7 +227,7 @@ export const inputOf = (req: Request, res: Response): Record<keyof HandlerInput<
   requestId: req.solicitud.id,
   red: networkOf(req.ip ?? ''),
   headersOnly: req.solicitud.method === 'HEAD',
-  accepts: (tipos: string[]) => req.accepts(tipos),
+  accepts: (types: string[]) => req.accepts(types),
   isForwarded: () => isForwarded(req),
   abandonSignal: () => signalOnClose(res),
 })
@@ -237,14 +237,14 @@ const guideOf = (body: unknown): string | undefined =>
   typeof body === 'object' && body !== null && 'guia' in body && typeof body.guia === 'string' ? body.guia : undefined
 
 const runHandler = <D>(
-  operacion: Operation,
+  operation: Operation,
   handlers: HandlersWith<D>,
   depsDe: (identity: Identity | undefined) => D,
   witness: ResponseWitness | undefined,
 ): RequestHandler => {
   // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
   // instead.
-  const handler = handlers[operacion.id] as unknown as AnyHandler<D>
+  const handler = handlers[operation.id] as unknown as AnyHandler<D>
   return async (req, res) => {
     const { status, body, headers } = await handler(inputOf(req, res), depsDe(req.solicitud.identity))
     req.solicitud.guia ??= guideOf(body)

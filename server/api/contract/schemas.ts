@@ -4,14 +4,14 @@ import type { OpenApiDocument, Operation } from './contract.ts'
 // This module prepares the contract's schemas for three compilers. They are the generator of the validators, the
 // explainer of faults and express-openapi-validator.
 
-type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
-type JsonObject = { [clave: string]: Json }
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+type JsonObject = { [key: string]: Json }
 
 /** Returns a deep copy. `change` may replace the members of each object, from the outside in. */
-function copyTree(nodo: Json, change: (object: JsonObject) => JsonObject): Json {
-  if (Array.isArray(nodo)) return nodo.map((element) => copyTree(element, change))
-  if (nodo === null || typeof nodo !== 'object') return nodo
-  return Object.fromEntries(Object.entries(change(nodo)).map(([clave, valor]) => [clave, copyTree(valor, change)]))
+function copyTree(node: Json, change: (object: JsonObject) => JsonObject): Json {
+  if (Array.isArray(node)) return node.map((element) => copyTree(element, change))
+  if (node === null || typeof node !== 'object') return node
+  return Object.fromEntries(Object.entries(change(node)).map(([key, value]) => [key, copyTree(value, change)]))
 }
 
 /**
@@ -27,8 +27,8 @@ function sobre({ additionalProperties: _, properties, ...rest }: JsonObject): Js
 }
 
 /** Returns the contract with which requests are validated: schemas of envelopes (`x-sobre`) are reduced. */
-export const forInput = (documento: OpenApiDocument) =>
-  copyTree(documento as unknown as Json, (object) =>
+export const forInput = (document: OpenApiDocument) =>
+  copyTree(document as unknown as Json, (object) =>
     object['x-sobre'] === true ? sobre(object) : object,
   ) as unknown as OpenApiDocument
 
@@ -38,17 +38,17 @@ const WITHOUT_EFFECT = new Set(['description', 'summary', 'title', 'tags', 'exam
  * Returns a copy of a part of the contract without texts, answers and extensions, which decide about no request.
  * @param keywords extensions that are keywords and stay
  */
-export function prune<T>(parte: T, keywords: readonly string[] = []): T {
+export function prune<T>(part: T, keywords: readonly string[] = []): T {
   const propertyMaps = new Set<unknown>()
-  const isUsed = (clave: string) => !WITHOUT_EFFECT.has(clave) && (!clave.startsWith('x-') || keywords.includes(clave))
-  return copyTree(parte as Json, (object) => {
+  const isUsed = (key: string) => !WITHOUT_EFFECT.has(key) && (!key.startsWith('x-') || keywords.includes(key))
+  return copyTree(part as Json, (object) => {
     if (object.properties) propertyMaps.add(object.properties)
     // The keys of a `properties` object are names of properties, not keywords.
     if (propertyMaps.has(object)) return object
     return Object.fromEntries(
       Object.entries(object)
-        .filter(([clave]) => isUsed(clave))
-        .map(([clave, valor]) => [clave, clave === 'responses' ? {} : valor]),
+        .filter(([key]) => isUsed(key))
+        .map(([key, value]) => [key, key === 'responses' ? {} : value]),
     )
   }) as T
 }
@@ -57,9 +57,9 @@ export function prune<T>(parte: T, keywords: readonly string[] = []): T {
  * Returns a contract for express-openapi-validator with only the parameters of these operations, references resolved.
  * The library compiles its whole input for each operation, so other parts would only cost start-up time.
  */
-export function withParameters(operaciones: readonly Operation[]) {
+export function withParameters(operations: readonly Operation[]) {
   const paths: Record<string, Record<string, object>> = {}
-  for (const { id, path, method, parameters } of operaciones) {
+  for (const { id, path, method, parameters } of operations) {
     paths[path] ??= {}
     paths[path][method] = { operationId: id, parameters: prune(parameters).map(withoutAdditional), responses: {} }
   }

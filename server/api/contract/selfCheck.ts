@@ -8,26 +8,26 @@ import type { Validation } from './validation.ts'
  * operation. The validators of the parameters and of the body must each refuse that request.
  * @returns function that prepares and checks an operation at the first call; rejects if a validator accepts the request
  */
-export function createSelfCheck(validacion: Validation): (operacion: Operation) => Promise<void> {
+export function createSelfCheck(validation: Validation): (operation: Operation) => Promise<void> {
   const checks = new Map<Operation, Promise<void>>()
-  return (operacion) => {
-    const operationCheck = checks.get(operacion) ?? prepareAndCheck(operacion, validacion)
-    checks.set(operacion, operationCheck)
+  return (operation) => {
+    const operationCheck = checks.get(operation) ?? prepareAndCheck(operation, validation)
+    checks.set(operation, operationCheck)
     return operationCheck
   }
 }
 
-async function prepareAndCheck(operacion: Operation, validacion: Validation): Promise<void> {
-  await validacion.prepare(operacion)
-  await checkOperation(operacion, validacion)
+async function prepareAndCheck(operation: Operation, validation: Validation): Promise<void> {
+  await validation.prepare(operation)
+  await checkOperation(operation, validation)
 }
 
-async function checkOperation(operacion: Operation, validacion: Validation): Promise<void> {
-  const middlewares = validacion.validate(operacion)
+async function checkOperation(operation: Operation, validation: Validation): Promise<void> {
+  const middlewares = validation.validate(operation)
   // Each middleware runs alone, because a refusal by the first would hide that the second accepts everything.
-  const estados = await Promise.all(middlewares.map((middleware) => rejectionStatus(badRequest(operacion), middleware)))
+  const estados = await Promise.all(middlewares.map((middleware) => rejectionStatus(badRequest(operation), middleware)))
   if (estados.length === 0 || estados.some((estado) => estado !== 400)) {
-    throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
+    throw new Error(`self-check: a known-bad request to ${operation.id} would pass validation`)
   }
 }
 

@@ -16,10 +16,10 @@ type ValidateKeyword = NonNullable<FuncKeywordDefinition['validate']>
  * Reads a telephone number with the country that the body tells, or else with the caller's country.
  * @returns Spanish reason why the number cannot be read; undefined if it can, or if another rule reports the fault
  */
-function telephoneError(sender: PhoneContext | undefined, texto: string, statedCountry: unknown, maximum: number) {
+function telephoneError(sender: PhoneContext | undefined, text: string, statedCountry: unknown, maximum: number) {
   // Other rules report an unknown country and a text that is too long to be a number.
-  if ((statedCountry !== undefined && !COUNTRIES.includes(statedCountry)) || texto.length > maximum) return undefined
-  const telefono = readTelephone(texto, (statedCountry as string | undefined) ?? sender?.pais)
+  if ((statedCountry !== undefined && !COUNTRIES.includes(statedCountry)) || text.length > maximum) return undefined
+  const telefono = readTelephone(text, (statedCountry as string | undefined) ?? sender?.pais)
   return 'error' in telefono ? telefono.error : undefined
 }
 
@@ -31,23 +31,23 @@ function telephoneError(sender: PhoneContext | undefined, texto: string, statedC
  */
 export function isValidTelephone(
   this: PhoneContext | undefined,
-  texto: string,
+  text: string,
   party: { pais?: unknown } | undefined,
   maximum?: number,
 ) {
-  return telephoneError(this, texto, party?.pais, maximum ?? Number.POSITIVE_INFINITY) === undefined
+  return telephoneError(this, text, party?.pais, maximum ?? Number.POSITIVE_INFINITY) === undefined
 }
 
 const validateTelephone: ValidateKeyword = function (
   this: PhoneContext | undefined,
   keywordValue,
-  texto: string,
+  text: string,
   schema,
-  lugar,
+  place,
 ) {
-  const party = keywordValue === 'solicitud' ? lugar?.rootData : lugar?.parentData
+  const party = keywordValue === 'solicitud' ? place?.rootData : place?.parentData
   const statedCountry = (party as { pais?: unknown } | undefined)?.pais
-  const error = telephoneError(this, texto, statedCountry, schema?.maxLength ?? Number.POSITIVE_INFINITY)
+  const error = telephoneError(this, text, statedCountry, schema?.maxLength ?? Number.POSITIVE_INFINITY)
   if (error === undefined) return true
   validateTelephone.errors = [{ keyword: 'x-telefono', message: error }]
   return false

@@ -17,29 +17,29 @@ export interface Validation {
    * Loads the validators and the explainer, and finds an operation in express-openapi-validator. Called once for each
    * operation, before any request.
    */
-  prepare(operacion: Operation): Promise<void>
+  prepare(operation: Operation): Promise<void>
   /**
    * Returns the middlewares that run before an operation's handler. express-openapi-validator checks the parameters,
    * and the compiled validator checks the body. Each middleware refuses only faults of its own part.
    */
-  validate(operacion: Operation): RequestHandler[]
+  validate(operation: Operation): RequestHandler[]
   /** Returns the faults of a body that the validator refused. */
-  explainBody(operacion: Operation, cuerpo: unknown, sender?: PhoneContext): Faults
+  explainBody(operation: Operation, body: unknown, sender?: PhoneContext): Faults
   /** Returns the faults of a request's parameters. Called after the validator has refused at least one of them. */
   explainParameters(
-    operacion: Operation,
-    rechazo: ParameterRejection,
+    operation: Operation,
+    refusal: ParameterRejection,
     values: Readonly<Record<string, unknown>>,
   ): Faults
   /** Returns a validator of one component schema, for operations that check values themselves. */
   validatorFor(schema: keyof typeof SCHEMA_VALIDATORS): BodyValidator
   /** Returns the warnings for members of a value that its component schema does not know. */
-  warnUnknownMembers(schema: string, valor: object): Advertencia[]
+  warnUnknownMembers(schema: string, value: object): Advertencia[]
   /**
    * Requires a valid body of an operation, for callers that do not use HTTP.
    * @throws Problema 422
    */
-  requireValidBody(operacion: OperationId, cuerpo: unknown): Promise<void>
+  requireValidBody(operation: OperationId, body: unknown): Promise<void>
 }
 
 /** Validator of one component schema. */
@@ -47,7 +47,7 @@ export interface BodyValidator {
   /** Returns the value, without the nulls that count as absent; undefined if the value is invalid. */
   admit(value: unknown, sender: PhoneContext): WithoutNulls | undefined
   /** Returns the faults of an invalid value, at most `maximum`. */
-  explain(valor: unknown, maximum: number, sender: PhoneContext): Faults
+  explain(value: unknown, maximum: number, sender: PhoneContext): Faults
 }
 
 /** Creates the checks of bodies. They explain the faults of a body with a module that `loadExplainer` loads. */
@@ -97,74 +97,74 @@ function createBodyChecks(original: OpenApiDocument) {
 }
 
 /** Creates the validation of requests by the contract. */
-export function createValidation(original: OpenApiDocument, operaciones: readonly Operation[]): Validation {
+export function createValidation(original: OpenApiDocument, operations: readonly Operation[]): Validation {
   const { loadExplainer, requireExplainer, admit, explain } = createBodyChecks(original)
-  const parameters = new ParameterValidators(operaciones)
+  const parameters = new ParameterValidators(operations)
 
-  const checkParameter = (operacion: Operation, nombre: string, valor: unknown): Falla[] => {
-    const parameter = operacion.parameters.find(({ name }) => name === nombre)
+  const checkParameter = (operation: Operation, nombre: string, value: unknown): Falla[] => {
+    const parameter = operation.parameters.find(({ name }) => name === nombre)
     const isValid =
       parameter &&
-      isWellWritten(parameter, valor) &&
-      (valor === undefined ? !parameter.required : valor !== '' && requireExplainer().admits(parameter, valor))
-    return isValid ? [] : [explainParameter(nombre, parameter, valor, operacion.parameters)]
+      isWellWritten(parameter, value) &&
+      (value === undefined ? !parameter.required : value !== '' && requireExplainer().admits(parameter, value))
+    return isValid ? [] : [explainParameter(nombre, parameter, value, operation.parameters)]
   }
 
-  const validacion: Validation = {
-    async prepare(operacion) {
-      await Promise.all([parameters.prepare(operacion), loadExplainer()])
+  const validation: Validation = {
+    async prepare(operation) {
+      await Promise.all([parameters.prepare(operation), loadExplainer()])
     },
-    validate(operacion) {
-      const compiledBody = BODY_VALIDATORS[operacion.id]
-      const ref = compiledBody && bodyRef(operacion)
+    validate(operation) {
+      const compiledBody = BODY_VALIDATORS[operation.id]
+      const ref = compiledBody && bodyRef(operation)
       const judges = ref
-        ? [createJudge(operacion, (body, sender) => admit(compiledBody, ref, body, sender, isNullAbsent(operacion)))]
+        ? [createJudge(operation, (body, sender) => admit(compiledBody, ref, body, sender, isNullAbsent(operation)))]
         : []
       // Without declared parameters, the validator of the body is enough. `requireKnownQuery` has already refused unknown
       // names.
-      return compiledBody && operacion.parameters.length === 0 ? judges : [parameters.judge(operacion), ...judges]
+      return compiledBody && operation.parameters.length === 0 ? judges : [parameters.judge(operation), ...judges]
     },
-    explainBody: (operacion, cuerpo, sender) =>
-      cuerpo === undefined
+    explainBody: (operation, body, sender) =>
+      body === undefined
         ? MISSING_BODY
-        : explain(bodyRef(operacion), cuerpo, MAX_FAULTS, sender, isNullAbsent(operacion)),
-    explainParameters(operacion, rechazo, values) {
-      const declaredNames = operacion.parameters.map(({ name }) => name)
-      const foreignNames = Object.keys(values).filter((nombre) => !declaredNames.includes(nombre))
+        : explain(bodyRef(operation), body, MAX_FAULTS, sender, isNullAbsent(operation)),
+    explainParameters(operation, refusal, values) {
+      const declaredNames = operation.parameters.map(({ name }) => name)
+      const foreignNames = Object.keys(values).filter((name) => !declaredNames.includes(name))
       // The client controls the number of unknown names. The first of them are explained, and the others only counted.
       const checkedNames = [...declaredNames, ...foreignNames.slice(0, MAX_FAULTS)]
-      const listedFaults = checkedNames.flatMap((nombre) => checkParameter(operacion, nombre, values[nombre]))
+      const listedFaults = checkedNames.flatMap((name) => checkParameter(operation, name, values[name]))
       if (listedFaults.length > 0) return { listedFaults, omittedCount: Math.max(0, foreignNames.length - MAX_FAULTS) }
       // The validator found a fault that this code does not find. The answer then repeats the place that the validator
       // named.
-      const foundFaults = (rechazo.errors ?? []).slice(0, MAX_FAULTS).map(({ path }) => ({
+      const foundFaults = (refusal.errors ?? []).slice(0, MAX_FAULTS).map(({ path }) => ({
         campo: (path.split('/')[2] ?? path).slice(0, 300),
         codigo: 'formato_invalido' as const,
         mensaje: 'no tiene la forma esperada',
       }))
-      return { listedFaults: foundFaults, omittedCount: (rechazo.errors ?? []).length - foundFaults.length }
+      return { listedFaults: foundFaults, omittedCount: (refusal.errors ?? []).length - foundFaults.length }
     },
     validatorFor(schema) {
       const isValid = SCHEMA_VALIDATORS[schema]
       const ref = schemaRef(schema)
       return {
         admit: (value, sender) => admit(isValid, ref, value, sender),
-        explain: (valor, maximum, sender) => explain(ref, valor, maximum, sender),
+        explain: (value, maximum, sender) => explain(ref, value, maximum, sender),
       }
     },
-    warnUnknownMembers(schema, valor) {
+    warnUnknownMembers(schema, value) {
       const knownMembers = Object.keys(original.components.schemas[schema]!.properties!)
-      const unknownMembers = Object.keys(valor).filter((member) => !knownMembers.includes(member))
+      const unknownMembers = Object.keys(value).filter((member) => !knownMembers.includes(member))
       return unknownMembers.slice(0, MAX_WARNINGS).map((member) => unknownMemberFault(member, knownMembers))
     },
-    async requireValidBody(id, cuerpo) {
+    async requireValidBody(id, body) {
       await loadExplainer()
-      const operacion = operaciones.find((o) => o.id === id)!
-      const { listedFaults, omittedCount } = validacion.explainBody(operacion, cuerpo)
+      const operation = operations.find((o) => o.id === id)!
+      const { listedFaults, omittedCount } = validation.explainBody(operation, body)
       if (listedFaults.length > 0) throw problemOfFaults('validacion', listedFaults, omittedCount)
     },
   }
-  return validacion
+  return validation
 }
 
 const MISSING_BODY: Faults = {
@@ -182,12 +182,12 @@ const isNullAbsent = ({ method }: Operation) => method !== 'patch'
  * schema's defaults are filled in. A refusal is explained in the same way as express-openapi-validator's refusals.
  */
 const createJudge = (
-  operacion: Operation,
+  operation: Operation,
   admit: (body: unknown, sender: PhoneContext | undefined) => WithoutNulls | undefined,
 ): RequestHandler => {
   const refused = () => Object.assign(new Error('the body is invalid'), { status: 400, errors: [{ path: '/body' }] })
   return (req, _res, next) => {
-    if (req.body === undefined) return next(operacion.bodyRequired ? refused() : undefined)
+    if (req.body === undefined) return next(operation.bodyRequired ? refused() : undefined)
     const admitted = admit(req.body, phoneContextOf(req))
     if (!admitted) return next(refused())
     if (admitted.nulls.length > 0) {

@@ -187,7 +187,7 @@ export function authenticate(
       limits.countFailure(red)
       throw problema
     }
-    verify(presented, (buscar) => limits.lookUp(red, buscar))
+    verify(presented, (find) => limits.lookUp(red, find))
       .then((identity) => {
         if (!identity) return refuse(noVale())
         if (identity.demostracion && !acceptsDemo(settings, isForwarded(req))) return refuse(localOnlyProblem())
@@ -235,14 +235,14 @@ const SEEN_TTL_MS = 1_000
  * may have been revoked while the body arrived.
  */
 export function reauthenticate(
-  operacion: Operation,
+  operation: Operation,
   authenticators: Authenticators,
   deps: AuthenticationDeps,
 ): RequestHandler {
-  const authenticateAgain = authenticate(operacion, authenticators, deps)
+  const authenticateAgain = authenticate(operation, authenticators, deps)
   return (req, res, next) => {
     if (performance.now() - req.solicitud.startedAt <= SEEN_TTL_MS) return next()
-    authenticateAgain(req, res, (error?: unknown) => next(error ?? alcanceProblem(operacion, req)))
+    authenticateAgain(req, res, (error?: unknown) => next(error ?? alcanceProblem(operation, req)))
   }
 }
 
@@ -250,9 +250,9 @@ export function reauthenticate(
  * Creates the middleware that answers 403 unless the key has every scope of the operation, before a byte of the body is
  * read.
  */
-export function requireScope(operacion: Operation): RequestHandler {
+export function requireScope(operation: Operation): RequestHandler {
   return (req, _res, next) => {
-    const problema = alcanceProblem(operacion, req)
+    const problema = alcanceProblem(operation, req)
     // The list in the body was not read, so the request costs 1. `limitRate` had charged the cost of the largest
     // possible list.
     if (problema) req.solicitud.admission?.correct(1)
@@ -278,14 +278,14 @@ export function requirePresence({ needsPresence }: Operation, clock: () => Date)
  * Reports whether a person has recently proved to be present. Keys, which cannot prove it, count as present. A proof
  * dated in the future, from before the clock was set back, does not count.
  */
-export const isPresent = ({ presencia_en }: { presencia_en?: Date | undefined }, ahora: Date): boolean =>
-  presencia_en === undefined || Math.abs(ahora.getTime() - presencia_en.getTime()) <= PRESENCE_MS
+export const isPresent = ({ presencia_en }: { presencia_en?: Date | undefined }, now: Date): boolean =>
+  presencia_en === undefined || Math.abs(now.getTime() - presencia_en.getTime()) <= PRESENCE_MS
 
 /** Returns the 403 for a key that lacks a scope of the operation; undefined if the key has all scopes. */
 function alcanceProblem({ security }: Operation, { solicitud: { identity } }: Request): Problema | undefined {
   const grantedAlcances: readonly string[] = identity && 'alcances' in identity ? identity.alcances : []
   const missingAlcance = security?.alcances.find((alcance) => !grantedAlcances.includes(alcance))
   if (missingAlcance === undefined) return undefined
-  const quien = identity && 'persona' in identity && identity.persona ? 'su cuenta' : 'esta llave'
-  return new Problema('alcance_insuficiente', `La operación pide el alcance ${missingAlcance} y ${quien} no lo tiene.`)
+  const caller = identity && 'persona' in identity && identity.persona ? 'su cuenta' : 'esta llave'
+  return new Problema('alcance_insuficiente', `La operación pide el alcance ${missingAlcance} y ${caller} no lo tiene.`)
 }

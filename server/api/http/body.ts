@@ -22,29 +22,29 @@ const BODY_DEADLINE_MS = 20_000
  * `Content-Type` becomes the bare declared type, because the validator keeps one compiled validator for each header
  * value that it has seen.
  */
-export function readBody(operacion: BodyRules): RequestHandler {
-  const [tipo] = operacion.tipos
-  if (!tipo) {
+export function readBody(operation: BodyRules): RequestHandler {
+  const [type] = operation.tipos
+  if (!type) {
     return (req, _res, next) => {
       delete req.headers['content-type']
       next()
     }
   }
-  if (operacion.streamed) {
+  if (operation.streamed) {
     return (req, res, next) => {
       delete req.headers['content-type']
-      if (announcedLength(req) > operacion.limite) throw refuseLarge(req, res, operacion)
+      if (announcedLength(req) > operation.limite) throw refuseLarge(req, res, operation)
       next()
     }
   }
   return (req, res, next) => {
-    receiveBody(req, res, operacion)
+    receiveBody(req, res, operation)
       .then((bytes) => {
         // A `raw` operation decides itself what an empty body means.
-        if (operacion.raw) req.body = bytes
+        if (operation.raw) req.body = bytes
         else if (bytes.length > 0) req.body = parseJson(bytes)
         if (bytes.length === 0) delete req.headers['content-type']
-        else req.headers['content-type'] = tipo
+        else req.headers['content-type'] = type
         next()
       }, next)
       .catch(next)
@@ -57,9 +57,9 @@ export function readBody(operacion: BodyRules): RequestHandler {
  * type.
  */
 export const checkContentType =
-  (operacion: Pick<BodyRules, 'tipos'>) => (req: Request, _res: Response, next: NextFunction) => {
+  (operation: Pick<BodyRules, 'tipos'>) => (req: Request, _res: Response, next: NextFunction) => {
     const announcesBody = req.headers['transfer-encoding'] !== undefined || announcedLength(req) > 0
-    if (operacion.tipos.length > 0 && announcesBody) requireType(req, operacion.tipos)
+    if (operation.tipos.length > 0 && announcesBody) requireType(req, operation.tipos)
     next()
   }
 
@@ -68,14 +68,14 @@ const announcedLength = (req: Request) => Number(req.headers['content-length'] ?
 /** Types whose bytes are text. The others have no charset, although some clients send one, such as `binary`. */
 const TEXT_TYPE = /^(?:text\/|application\/json$)/
 
-const charsetDe = (tipo: string) => (tipo.includes(';') && new MIMEType(tipo).params.get('charset')) || 'utf-8'
+const charsetDe = (type: string) => (type.includes(';') && new MIMEType(type).params.get('charset')) || 'utf-8'
 
-function requireType(req: Request, tipos: readonly string[]) {
+function requireType(req: Request, types: readonly string[]) {
   const writtenType = req.headers['content-type'] ?? ''
   const [mediaType = ''] = writtenType.toLowerCase().split(';', 1)
-  if (!tipos.includes(mediaType.trim())) {
+  if (!types.includes(mediaType.trim())) {
     throw notAccepted(
-      `Envíe «Content-Type: ${tipos.join('», «')}»${mediaType.trim() ? ` en lugar de «${mediaType.trim().slice(0, 100)}»` : ''}.`,
+      `Envíe «Content-Type: ${types.join('», «')}»${mediaType.trim() ? ` en lugar de «${mediaType.trim().slice(0, 100)}»` : ''}.`,
     )
   }
   if (TEXT_TYPE.test(mediaType.trim()) && !/^utf-?8$/i.test(charsetDe(writtenType)))
@@ -85,10 +85,10 @@ function requireType(req: Request, tipos: readonly string[]) {
     throw notAccepted('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
 }
 
-function receiveBody(req: Request, res: Response, operacion: BodyRules): Promise<Buffer> {
-  const { limite } = operacion
+function receiveBody(req: Request, res: Response, operation: BodyRules): Promise<Buffer> {
+  const { limite } = operation
   return new Promise((resolve, reject) => {
-    const refuse = () => reject(refuseLarge(req, res, operacion))
+    const refuse = () => reject(refuseLarge(req, res, operation))
     if (announcedLength(req) > limite) return refuse()
     const chunks: Buffer[] = []
     let receivedBytes = 0
@@ -135,20 +135,20 @@ const STREAM_DEADLINE_MS = 28_000
  * fails with a 413 when the body exceeds the limit.
  */
 export const passStream =
-  (operacion: Operation): RequestHandler =>
+  (operation: Operation): RequestHandler =>
   (req, res, next) => {
-    if (operacion.streamed) req.body = Readable.from(limitStream(req, res, operacion), { objectMode: false })
+    if (operation.streamed) req.body = Readable.from(limitStream(req, res, operation), { objectMode: false })
     next()
   }
 
-async function* limitStream(req: Request, res: Response, operacion: Operation): AsyncGenerator<Buffer> {
+async function* limitStream(req: Request, res: Response, operation: Operation): AsyncGenerator<Buffer> {
   let receivedBytes = 0
   const deadlineTimer = setTimeout(() => req.destroy(), STREAM_DEADLINE_MS)
   try {
     // Destroying the request would also close the connection, and the answer could not be sent.
     for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       receivedBytes += chunk.length
-      if (receivedBytes > operacion.limite) throw refuseLarge(req, res, operacion)
+      if (receivedBytes > operation.limite) throw refuseLarge(req, res, operation)
       yield chunk
     }
   } catch (cause) {
@@ -169,8 +169,8 @@ const MAYBE_NOT_NFC = /[\xcc-\xff]|\\u/
 
 function parseJson(bytes: Buffer): unknown {
   try {
-    const valor = readJson(bytes)
-    return MAYBE_NOT_NFC.test(bytes.toString('latin1')) ? aNfc(valor) : valor
+    const value = readJson(bytes)
+    return MAYBE_NOT_NFC.test(bytes.toString('latin1')) ? aNfc(value) : value
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     // Line and column are not separate fields of the problem, because the message contains them.
@@ -186,12 +186,12 @@ function parseJson(bytes: Buffer): unknown {
  * they are, because the contract's keys are ASCII.
  * @returns the same object or array, changed in place, or the converted string
  */
-function aNfc(valor: unknown): unknown {
-  if (typeof valor === 'string') return valor.normalize('NFC')
-  if (valor === null || typeof valor !== 'object') return valor
-  for (const [clave, innerValue] of Object.entries(valor)) {
+function aNfc(value: unknown): unknown {
+  if (typeof value === 'string') return value.normalize('NFC')
+  if (value === null || typeof value !== 'object') return value
+  for (const [key, innerValue] of Object.entries(value)) {
     const normal = aNfc(innerValue)
-    if (normal !== innerValue) (valor as Record<string, unknown>)[clave] = normal
+    if (normal !== innerValue) (value as Record<string, unknown>)[key] = normal
   }
-  return valor
+  return value
 }

@@ -11,36 +11,36 @@ export interface Browser {
    */
   readSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
   /** Returns the `Set-Cookie` header that opens a session for this number of seconds; 0 ends the session. */
-  setSesion(token: string, segundos: number): string
+  setSesion(token: string, seconds: number): string
   /**
    * Returns the text that identifies a known phone, from its `Cookie` header; undefined without a well-formed cookie.
    */
   readDevice(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that stores this text in the browser for a year. */
-  setDevice(texto: string): string
+  setDevice(text: string): string
   /** Returns the token of a person's session. Works like {@link readSesion}, which is for couriers. */
   readPersonaSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
   /** Returns the `Set-Cookie` header of a person's session for this number of seconds; 0 ends the session. */
-  setPersonaSesion(token: string, segundos: number): string
+  setPersonaSesion(token: string, seconds: number): string
   /** Returns the token of the browser that asked for a code, from its `Cookie` header. */
   readSignIn(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that binds a sign-in code to the browser; 0 seconds end it. */
-  setSignIn(token: string, segundos: number): string
+  setSignIn(token: string, seconds: number): string
   /** Returns the token of the browser that asked for a challenge of a passkey, from its `Cookie` header. */
   readChallenge(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that binds a challenge to the browser; 0 seconds end it. */
-  setChallenge(token: string, segundos: number): string
+  setChallenge(token: string, seconds: number): string
   /** Returns the token of the browser whose sign-in waits for the second factor, from its `Cookie` header. */
   readPartialSignIn(cookie: string): string | undefined
   /**
    * Returns the `Set-Cookie` header that binds a sign-in that waits for its second factor to the browser; 0 seconds end
    * it.
    */
-  setPartialSignIn(token: string, segundos: number): string
+  setPartialSignIn(token: string, seconds: number): string
   /** Returns the text that identifies a person who has used the browser before, from its `Cookie` header. */
   readKnownPerson(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that stores this text in the browser for a year. */
-  setKnownPerson(texto: string): string
+  setKnownPerson(text: string): string
   /** Reports whether a page of the service itself sent the request. */
   isOwnRequest(req: Pick<IncomingMessage, 'headers'>): boolean
 }
@@ -69,33 +69,33 @@ export function createBrowser(publicUrl: string): Browser {
   // With the prefix `__Host-`, browsers also refuse a cookie that a sibling domain or another path sets (RFC 6265bis,
   // 4.1.3).
   const hostPrefix = isSecure ? '__Host-' : ''
-  const leer = ({ nombre, forma }: typeof SESION, cookie = '', namePrefix = securePrefix) => {
+  const read = ({ nombre, forma }: typeof SESION, cookie = '', namePrefix = securePrefix) => {
     const cookieStart = `${namePrefix}${nombre}=`
     const matchingCookies = cookie.split(/; */).filter((cookiePart) => cookiePart.startsWith(cookieStart))
-    const valor = matchingCookies[0]?.slice(cookieStart.length)
-    return matchingCookies.length === 1 && valor !== undefined && forma.test(valor) ? valor : undefined
+    const value = matchingCookies[0]?.slice(cookieStart.length)
+    return matchingCookies.length === 1 && value !== undefined && forma.test(value) ? value : undefined
   }
-  const setCookie = ({ nombre }: typeof SESION, valor: string, segundos: number) =>
-    `${securePrefix}${nombre}=${valor}; Max-Age=${segundos}; Path=${path}; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Strict`
+  const setCookie = ({ nombre }: typeof SESION, value: string, seconds: number) =>
+    `${securePrefix}${nombre}=${value}; Max-Age=${seconds}; Path=${path}; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Strict`
   // `Lax`, so that a link in a mail opens a page of the service with the cookie. A request that changes something must
   // also come from a page of the service (`isOwnRequest`).
-  const setHostCookie = ({ nombre }: typeof SESION, valor: string, segundos: number) =>
-    `${hostPrefix}${nombre}=${valor}; Max-Age=${segundos}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`
+  const setHostCookie = ({ nombre }: typeof SESION, value: string, seconds: number) =>
+    `${hostPrefix}${nombre}=${value}; Max-Age=${seconds}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`
   return {
-    readPersonaSesion: ({ headers }) => leer(PERSONA_SESION, headers.cookie, hostPrefix),
-    setPersonaSesion: (token, segundos) => setHostCookie(PERSONA_SESION, token, segundos),
-    readSignIn: (cookie) => leer(SIGN_IN, cookie, hostPrefix),
-    readChallenge: (cookie) => leer(CHALLENGE, cookie, hostPrefix),
-    setChallenge: (token, segundos) => setHostCookie(CHALLENGE, token, segundos),
-    readPartialSignIn: (cookie) => leer(A_MEDIAS, cookie, hostPrefix),
-    setPartialSignIn: (token, segundos) => setHostCookie(A_MEDIAS, token, segundos),
-    readKnownPerson: (cookie) => leer(KNOWN_PERSON, cookie, hostPrefix),
-    setKnownPerson: (texto) => setHostCookie(KNOWN_PERSON, texto, ONE_YEAR_S),
-    setSignIn: (token, segundos) => setHostCookie(SIGN_IN, token, segundos),
-    readSesion: ({ headers }) => leer(SESION, headers.cookie),
-    setSesion: (token, segundos) => setCookie(SESION, token, segundos),
-    readDevice: (cookie) => leer(DEVICE, cookie),
-    setDevice: (texto) => setCookie(DEVICE, texto, ONE_YEAR_S),
+    readPersonaSesion: ({ headers }) => read(PERSONA_SESION, headers.cookie, hostPrefix),
+    setPersonaSesion: (token, seconds) => setHostCookie(PERSONA_SESION, token, seconds),
+    readSignIn: (cookie) => read(SIGN_IN, cookie, hostPrefix),
+    readChallenge: (cookie) => read(CHALLENGE, cookie, hostPrefix),
+    setChallenge: (token, seconds) => setHostCookie(CHALLENGE, token, seconds),
+    readPartialSignIn: (cookie) => read(A_MEDIAS, cookie, hostPrefix),
+    setPartialSignIn: (token, seconds) => setHostCookie(A_MEDIAS, token, seconds),
+    readKnownPerson: (cookie) => read(KNOWN_PERSON, cookie, hostPrefix),
+    setKnownPerson: (text) => setHostCookie(KNOWN_PERSON, text, ONE_YEAR_S),
+    setSignIn: (token, seconds) => setHostCookie(SIGN_IN, token, seconds),
+    readSesion: ({ headers }) => read(SESION, headers.cookie),
+    setSesion: (token, seconds) => setCookie(SESION, token, seconds),
+    readDevice: (cookie) => read(DEVICE, cookie),
+    setDevice: (text) => setCookie(DEVICE, text, ONE_YEAR_S),
     isOwnRequest({ headers }) {
       const { origin: statedOrigin, host = '', 'sec-fetch-site': fetchSite } = headers
       // Browsers that predate `Sec-Fetch-Site`, and all browsers without https, send only `Origin`.

@@ -2,14 +2,14 @@
 export const CROSS_ORIGIN_HEADERS = { 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 /** Returns a value for the `Content-Disposition` header. */
-export const dispositionOf = (disp: 'inline' | 'attachment', nombre: string) => `${disp}; filename="${nombre}"`
+export const dispositionOf = (disp: 'inline' | 'attachment', name: string) => `${disp}; filename="${name}"`
 
 /**
  * Returns the headers of bytes behind a signed link. Browsers may not run scripts in them, load resources for them, or
  * frame them.
  */
-export const downloadHeaders = (disp: 'inline' | 'attachment', nombre: string, ETag: string) => ({
-  'Content-Disposition': dispositionOf(disp, nombre),
+export const downloadHeaders = (disp: 'inline' | 'attachment', name: string, ETag: string) => ({
+  'Content-Disposition': dispositionOf(disp, name),
   ETag,
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   ...CROSS_ORIGIN_HEADERS,

@@ -12,4 +12,4 @@ const DE_PROXY =
  * is not detected.
  */
 export const isForwarded = ({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean =>
-  httpVersion === '1.0' || Object.keys(headers).some((nombre) => DE_PROXY.test(nombre))
+  httpVersion === '1.0' || Object.keys(headers).some((name) => DE_PROXY.test(name))

@@ -3,15 +3,15 @@ import helmet from 'helmet'
 
 /** Returns the headers that a middleware adds to every answer, independent of the request. */
 function headersSetBy(middleware: (req: IncomingMessage, res: ServerResponse, next: () => void) => void) {
-  const cabeceras: Record<string, string> = {}
+  const headers: Record<string, string> = {}
   const res = {
-    setHeader: (nombre: string, valor: string) => {
-      cabeceras[nombre] = String(valor)
+    setHeader: (name: string, value: string) => {
+      headers[name] = String(value)
     },
     removeHeader: () => {},
   }
   middleware({} as IncomingMessage, res as unknown as ServerResponse, () => {})
-  return cabeceras
+  return headers
 }
 
 /** Headers of every answer: helmet's restrictions for browsers, and the language. */

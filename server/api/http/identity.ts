@@ -94,7 +94,7 @@ export type Identity = Identities[SecurityScheme]
  * Function that runs the look-up of a credential that this process does not know yet.
  * @throws Problema 429 if it refuses to run the look-up
  */
-export type LookUp = <T>(leer: () => Promise<T>) => Promise<T>
+export type LookUp = <T>(read: () => Promise<T>) => Promise<T>
 
 /**
  * Authenticators by security scheme. Each turns a presented key or token into the caller's data. The result is

@@ -9,11 +9,11 @@ const V6 = /^\[([\da-f:]+)\](?::\d+)?$/i
 const V4_EN_V6 = /^[0:]+:ffff:/i
 
 /** Returns an address without its port. IPv4 written as IPv6 becomes plain IPv4. */
-function addressOf(texto: string): string {
-  if (!texto.includes(':')) return texto
-  const v4 = V4.exec(texto)?.[1]
+function addressOf(text: string): string {
+  if (!text.includes(':')) return text
+  const v4 = V4.exec(text)?.[1]
   if (v4 !== undefined) return v4
-  const ip = V6.exec(texto)?.[1] ?? texto
+  const ip = V6.exec(text)?.[1] ?? text
   return V4_EN_V6.test(ip) && isIP(ip) === 6 ? ipaddr.process(ip).toString() : ip
 }
 
@@ -21,30 +21,30 @@ function addressOf(texto: string): string {
  * Returns the network of an address, whose requests are counted together. For IPv4 this is the address itself; for IPv6
  * the /64, because a subscriber has a whole /64 to call from.
  */
-export function networkOf(texto: string): string {
-  const ip = addressOf(texto)
+export function networkOf(text: string): string {
+  const ip = addressOf(text)
   if (ip.includes('.')) return ip
   // `::` stands for all missing zero groups, and the first four groups may be among them.
-  const [antes = '', despues] = ip.split('::').map((parte) => parte.split(':').filter(Boolean))
-  const missingGroupCount = despues ? Math.max(0, 8 - antes.length - despues.length) : 0
-  return [...antes, ...Array(missingGroupCount).fill('0'), ...(despues ?? [])].slice(0, 4).join(':')
+  const [before = '', after] = ip.split('::').map((part) => part.split(':').filter(Boolean))
+  const missingGroupCount = after ? Math.max(0, 8 - before.length - after.length) : 0
+  return [...before, ...Array(missingGroupCount).fill('0'), ...(after ?? [])].slice(0, 4).join(':')
 }
 
 /** Matches a /64 as {@link networkOf} writes it. */
 const RED_DE_64 = /^[\da-f]{0,4}(?::[\da-f]{0,4}){3}$/i
 
 /** Returns the /48 of an IPv6 network that {@link networkOf} wrote; undefined for IPv4 and for any other text. */
-export const siteOf = (red: string): string | undefined =>
-  RED_DE_64.test(red) ? `${red.split(':').slice(0, 3).join(':')}::/48` : undefined
+export const siteOf = (network: string): string | undefined =>
+  RED_DE_64.test(network) ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined
 
 /**
  * Returns a network too wide to identify a person: the /24 or /48 around a result of {@link networkOf}. Null for other
  * texts.
  */
-export function wideNetwork(red: string): string | null {
-  const [, shortIpv4] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(red) ?? []
+export function wideNetwork(network: string): string | null {
+  const [, shortIpv4] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(network) ?? []
   if (shortIpv4 !== undefined) return `${shortIpv4}.0/24`
-  return siteOf(red) ?? null
+  return siteOf(network) ?? null
 }
 
 /** Network: an address and the number of bits in its prefix. */
@@ -68,25 +68,25 @@ export type RangeFault = 'not_a_network' | 'ipv4_prefix'
  * Returns a network in canonical form: `203.0.113.7/24` becomes `203.0.113.0/24`. A lone address becomes a /32 or /128.
  * `::ffff:203.0.113.7/120` becomes `203.0.113.0/24`; with less than 96 bits it is refused, being neither IPv4 nor IPv6.
  */
-export function normalizeRange(texto: string): { red: string } | { falla: RangeFault } {
-  const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...extraParts] = texto.split('/')
+export function normalizeRange(text: string): { red: string } | { falla: RangeFault } {
+  const [ip = '', bits = isIP(text) === 4 ? '32' : '128', ...extraParts] = text.split('/')
   const addressClass = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
   if (!addressClass || extraParts.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128))
     return { falla: 'not_a_network' }
   const direccion = addressClass.parse(ip)
   if (isMappedIpv4(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'ipv4_prefix' }
-  const [red, largo] = conIpv4([direccion, Number(bits)])
-  const networkClass = red instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
-  return { red: `${networkClass.networkAddressFromCIDR(`${red}/${largo}`)}/${largo}` }
+  const [network, length] = conIpv4([direccion, Number(bits)])
+  const networkClass = network instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
+  return { red: `${networkClass.networkAddressFromCIDR(`${network}/${length}`)}/${length}` }
 }
 
 /** Parses a stored network, as {@link normalizeRange} writes it. */
-export const readRange = (texto: string): NetworkRange => ipaddr.parseCIDR(texto) as NetworkRange
+export const readRange = (text: string): NetworkRange => ipaddr.parseCIDR(text) as NetworkRange
 
 /** Reports whether an address belongs to at least one network; false for a text that is not an address. */
-export function isInRange(texto: string, ranges: readonly NetworkRange[]): boolean {
-  const ip = addressOf(texto)
+export function isInRange(text: string, ranges: readonly NetworkRange[]): boolean {
+  const ip = addressOf(text)
   if (isIP(ip) === 0) return false
   const direccion = ipaddr.parse(ip)
-  return ranges.some(([red, bits]) => red.kind() === direccion.kind() && direccion.match([red, bits]))
+  return ranges.some(([network, bits]) => network.kind() === direccion.kind() && direccion.match([network, bits]))
 }

@@ -114,7 +114,7 @@ function createClassifier({ operaciones, limits, isKnown }: NetworkGateOptions) 
   )
   for (const rootPath of LLAVE_PATHS)
     rulesByRoot.set(rootPath, { needsLlave: true, enCookie: false, anonymousClass: 'paginas' })
-  return (req: IncomingMessage, red: string): NetworkClass | undefined => {
+  return (req: IncomingMessage, network: string): NetworkClass | undefined => {
     const rules = rulesByRoot.get(rootOf(req.url ?? '/'))
     if (!rules) return 'paginas'
     const { needsLlave, enCookie, anonymousClass } = rules
@@ -124,7 +124,7 @@ function createClassifier({ operaciones, limits, isKnown }: NetworkGateOptions) 
     if (!needsLlave || presented === undefined) return anonymousClass
     // An unknown credential costs a look-up in the database. After too many invalid credentials, the request counts
     // against the network's rate.
-    return isKnown(req, enCookie) || limits.attemptsLeft(red) ? undefined : anonymousClass
+    return isKnown(req, enCookie) || limits.attemptsLeft(network) ? undefined : anonymousClass
   }
 }
 
@@ -148,23 +148,23 @@ interface Made {
 /** Creates the function that writes the 429. A body is built once for each media type and number of seconds to wait. */
 function createRefusal({ limits, publicUrl, page, witness }: NetworkGateOptions) {
   const made = new Map<string, Made>()
-  const make = (tipo: string, retryAfter: number): Made => {
-    if (tipo === HTML) {
+  const make = (type: string, retryAfter: number): Made => {
+    if (type === HTML) {
       const { texto, cabeceras } = page(retryAfter)
       return { parts: [texto], headers: { ...SECURITY_HEADERS, ...cabeceras } }
     }
     const problema = tooMany(limits.networkReason, retryAfter).present(ID, publicUrl)
     return {
-      parts: JSON.stringify(byAccept(problema, tipo).cuerpo).split(ID),
-      headers: { ...SECURITY_HEADERS, 'Cache-Control': 'no-store', 'Content-Type': tipo },
+      parts: JSON.stringify(byAccept(problema, type).cuerpo).split(ID),
+      headers: { ...SECURITY_HEADERS, 'Cache-Control': 'no-store', 'Content-Type': type },
     }
   }
   return (req: IncomingMessage, res: ServerResponse, { red, networkClass, retryAfter, close, id }: Refusal): void => {
-    const tipo = typeFor(req.headers.accept, networkClass)
-    const key = `${tipo} ${retryAfter}`
+    const type = typeFor(req.headers.accept, networkClass)
+    const key = `${type} ${retryAfter}`
     let template = made.get(key)
     if (!template) {
-      template = make(tipo, retryAfter)
+      template = make(type, retryAfter)
       made.set(key, template)
     }
     const body = template.parts.join(id)
@@ -178,7 +178,7 @@ function createRefusal({ limits, publicUrl, page, witness }: NetworkGateOptions)
       ...(close || bringsBody(req) ? { Connection: 'close' } : {}),
     }
     res.writeHead(429, headers).end(body)
-    witness?.(req as Request, { status: 429, cabeceras: headers, cuerpo: tipo === HTML ? body : JSON.parse(body) })
+    witness?.(req as Request, { status: 429, cabeceras: headers, cuerpo: type === HTML ? body : JSON.parse(body) })
   }
 }
 

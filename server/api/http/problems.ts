@@ -33,37 +33,37 @@ export function sendResponse(
   req: Request,
   res: Response,
   status: number,
-  cuerpo: unknown,
-  cabeceras: Readonly<Record<string, Valor>> = {},
+  body: unknown,
+  headers: Readonly<Record<string, Valor>> = {},
 ): SentResponse {
   const { operacion } = req.solicitud
-  const headerList = headerListFor(req, status, cabeceras)
-  if (cuerpo instanceof ByteStream) {
-    setHeader(headerList, 'Content-Type', cuerpo.mime)
-    if (cuerpo.bytes !== undefined) setHeader(headerList, 'Content-Length', String(cuerpo.bytes))
+  const headerList = headerListFor(req, status, headers)
+  if (body instanceof ByteStream) {
+    setHeader(headerList, 'Content-Type', body.mime)
+    if (body.bytes !== undefined) setHeader(headerList, 'Content-Length', String(body.bytes))
     writeHead(res, status, headerList)
-    sendStream(req, res, cuerpo)
-    return sentResponse(res, status, headerList, cuerpo)
+    sendStream(req, res, body)
+    return sentResponse(res, status, headerList, body)
   }
-  if (cuerpo === undefined) {
+  if (body === undefined) {
     writeHead(res, status, headerList).end()
-    return sentResponse(res, status, headerList, cuerpo)
+    return sentResponse(res, status, headerList, body)
   }
-  const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
   if (status === 200 && operacion?.conditional) {
-    const etag = etagOf(texto)
+    const etag = etagOf(text)
     setHeader(headerList, 'ETag', etag)
-    setHeader(headerList, 'Cache-Control', cabeceras['Cache-Control'] ?? 'private, no-cache')
+    setHeader(headerList, 'Cache-Control', headers['Cache-Control'] ?? 'private, no-cache')
     if (etagMatches(req.headers['if-none-match'], etag)) {
       writeHead(res, 304, headerList).end()
       return sentResponse(res, 304, headerList, undefined)
     }
   }
-  if (cabeceras['Content-Type'] === undefined)
-    headerList.push('Content-Type', typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
-  setHeader(headerList, 'Content-Length', String(Buffer.byteLength(texto)))
-  writeHead(res, status, headerList).end(texto)
-  return sentResponse(res, status, headerList, cuerpo)
+  if (headers['Content-Type'] === undefined)
+    headerList.push('Content-Type', typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
+  setHeader(headerList, 'Content-Length', String(Buffer.byteLength(text)))
+  writeHead(res, status, headerList).end(text)
+  return sentResponse(res, status, headerList, body)
 }
 
 /** Returns the headers that do not depend on the body: the answer's own, the rate limits' and the defaults. */
@@ -71,7 +71,7 @@ function headerListFor(req: Request, status: number, ownHeaders: Readonly<Record
   const { id, deApi, admission } = req.solicitud
   const headerList: HeaderList = deApi ? DE_API.slice() : ['Cache-Control', 'no-store']
   if (deApi) headerList.push('X-Request-Id', id)
-  for (const nombre in ownHeaders) setHeader(headerList, nombre, ownHeaders[nombre]!)
+  for (const name in ownHeaders) setHeader(headerList, name, ownHeaders[name]!)
   if (admission && status < 500 && status !== 401) {
     const { cabeceras } = admission
     setHeader(headerList, 'RateLimit', cabeceras.RateLimit)
@@ -81,13 +81,13 @@ function headerListFor(req: Request, status: number, ownHeaders: Readonly<Record
 }
 
 /** Adds a header, or replaces the header of the same name. */
-function setHeader(headerList: HeaderList, nombre: string, valor: Valor): void {
+function setHeader(headerList: HeaderList, name: string, value: Valor): void {
   for (let i = 0; i < headerList.length; i += 2) {
-    if (headerList[i] !== nombre) continue
-    headerList[i + 1] = valor
+    if (headerList[i] !== name) continue
+    headerList[i + 1] = value
     return
   }
-  headerList.push(nombre, valor)
+  headerList.push(name, value)
 }
 
 // A list saves an object of twenty members for each answer. Node's types declare only lists of numbers and strings.
@@ -98,7 +98,7 @@ const sentResponse = (res: Response, status: number, headerList: HeaderList, cue
   status,
   // The headers of the answer, for tests only. The headers that middleware set before the answer was known come first.
   get cabeceras() {
-    const headerPairs = headerList.flatMap((nombre, i) => (i % 2 === 0 ? [[nombre, headerList[i + 1]] as const] : []))
+    const headerPairs = headerList.flatMap((name, i) => (i % 2 === 0 ? [[name, headerList[i + 1]] as const] : []))
     return { ...(res.req.solicitud.deApi ? {} : res.getHeaders()), ...Object.fromEntries(headerPairs) }
   },
   cuerpo,
@@ -155,8 +155,8 @@ function deExpress(error: unknown): Problema | undefined {
 }
 
 /** Creates the handler that answers 404 to a path that names no operation, page or file. */
-export function createUnknownRoute(operaciones: readonly Operation[]): RequestHandler {
-  const nearestPath = createNearestPath(operaciones.map(({ path }) => path))
+export function createUnknownRoute(operations: readonly Operation[]): RequestHandler {
+  const nearestPath = createNearestPath(operations.map(({ path }) => path))
   return ({ path }) => {
     const parecida = nearestPath(path)
     const pathWithoutSlash = path.endsWith('/') ? path.slice(0, -1) : path

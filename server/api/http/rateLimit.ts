@@ -10,12 +10,12 @@ import { wasCharged } from './networkGate.ts'
  * counts against the rate of the client's network. Answers 429, before a byte of the body is read, if a rate is used
  * up.
  */
-export function limitRate(operacion: Operation, limits: Limits): RequestHandler {
+export function limitRate(operation: Operation, limits: Limits): RequestHandler {
   return (req, res, next) => {
     const { solicitud } = req
     const { identity } = solicitud
     if (!identity) requireNetworkRate(req, limits, 'operaciones')
-    solicitud.admission = identity ? limits.admit(operacion, identity) : limits.admitNetwork(networkOf(req.ip ?? ''))
+    solicitud.admission = identity ? limits.admit(operation, identity) : limits.admitNetwork(networkOf(req.ip ?? ''))
     // `identifyRequest` ends the admission when the connection closes. That event has passed if the client
     // disconnected during the credential's look-up.
     if (res.closed) solicitud.admission.finish()
@@ -38,9 +38,9 @@ export const limitUnknown =
  */
 function requireNetworkRate(req: Request, limits: Limits, networkClass: NetworkClass): void {
   if (wasCharged(req)) return
-  const red = networkOf(req.ip ?? '')
-  const waitSeconds = limits.chargeNetwork(red, networkClass)
-  if (waitSeconds > 0) throw tooMany(limits.networkReason, waitSeconds, limits.networkHeaders(red, networkClass))
+  const network = networkOf(req.ip ?? '')
+  const waitSeconds = limits.chargeNetwork(network, networkClass)
+  if (waitSeconds > 0) throw tooMany(limits.networkReason, waitSeconds, limits.networkHeaders(network, networkClass))
 }
 
 /** Creates the middleware that gives back tokens if the list in the body is shorter than the charged maximum. */

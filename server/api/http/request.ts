@@ -53,17 +53,17 @@ export function identifyRequest(
 ) {
   return (req: Request, res: Response, next: NextFunction) => {
     const foreignId = req.headers['x-request-id']
-    const solicitud: RequestState = {
+    const request: RequestState = {
       id: typeof foreignId === 'string' && FOREIGN_ID.test(foreignId) ? foreignId : newId(),
       method: req.method,
       startedAt: performance.now(),
       deApi: req.url.startsWith('/api/v1/'),
     }
-    req.solicitud = solicitud
+    req.solicitud = request
     // In the merchants' API, `sendResponse` writes the security headers together with the status.
-    if (!solicitud.deApi) {
-      for (const nombre in SECURITY_HEADERS) res.setHeader(nombre, SECURITY_HEADERS[nombre]!)
-      res.setHeader('X-Request-Id', solicitud.id)
+    if (!request.deApi) {
+      for (const name in SECURITY_HEADERS) res.setHeader(name, SECURITY_HEADERS[name]!)
+      res.setHeader('X-Request-Id', request.id)
     }
     const traceparent = req.headers.traceparent
     const span = startSpan(req.method, {
@@ -71,42 +71,42 @@ export function identifyRequest(
       ...(typeof traceparent === 'string' ? { parent: traceparent } : {}),
     })
     res.once('close', () => {
-      solicitud.admission?.finish()
-      const { operacion, identity, error } = solicitud
-      const ms = performance.now() - solicitud.startedAt
-      const nombre = operacion?.id ?? nonOperationName(res)
-      metrics.solicitud(nombre, res.statusCode, ms / 1_000, span?.traceId)
-      span?.rename(nombre)
+      request.admission?.finish()
+      const { operacion, identity, error } = request
+      const ms = performance.now() - request.startedAt
+      const name = operacion?.id ?? nonOperationName(res)
+      metrics.solicitud(name, res.statusCode, ms / 1_000, span?.traceId)
+      span?.rename(name)
       span?.set({
-        'http.request.method': solicitud.method,
+        'http.request.method': request.method,
         'http.response.status_code': res.statusCode,
-        'guias.operacion': nombre,
-        'guias.guia': solicitud.guia,
+        'guias.operacion': name,
+        'guias.guia': request.guia,
         'guias.comercio': identity && 'comercio' in identity ? identity.comercio : undefined,
       })
       span?.end(res.statusCode >= 500)
       if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
       if (res.statusCode === 429) {
-        refusals.note({ red: networkOf(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: quien(identity) })
+        refusals.note({ red: networkOf(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: caller(identity) })
         return
       }
-      const linea = {
-        id_solicitud: solicitud.id,
+      const line = {
+        id_solicitud: request.id,
         operacion: operacion?.id,
-        metodo: solicitud.method,
+        metodo: request.method,
         status: res.statusCode,
         ms: Math.round(ms * 10) / 10,
-        ...quien(identity),
-        ...(solicitud.llave === undefined ? {} : { llave: solicitud.llave }),
-        guia: solicitud.guia,
+        ...caller(identity),
+        ...(request.llave === undefined ? {} : { llave: request.llave }),
+        guia: request.guia,
         traza: span?.traceId,
         red: wideNetwork(networkOf(req.ip ?? '')) ?? undefined,
         ...(res.writableFinished ? {} : { cortada: true }),
       }
       // A 503 reports a state of the service, which other log lines also report. Any other 5xx is a defect of the
       // service.
-      if (res.statusCode >= 500) log[res.statusCode === 503 ? 'warn' : 'error']({ ...linea, err: error }, 'request')
-      else log.info(linea, 'request')
+      if (res.statusCode >= 500) log[res.statusCode === 503 ? 'warn' : 'error']({ ...line, err: error }, 'request')
+      else log.info(line, 'request')
     })
     if (span) withinSpan(span, next)
     else next()
@@ -116,7 +116,7 @@ export function identifyRequest(
 const nonOperationName = (res: Response) =>
   res.getHeader('Content-Type') === 'text/event-stream' ? 'en_vivo' : 'pagina'
 
-function quien(identity: Identity | undefined): Record<string, string> {
+function caller(identity: Identity | undefined): Record<string, string> {
   if (!identity) return {}
   const persona: Record<string, string> =
     'persona' in identity && identity.persona !== undefined ? { persona: identity.persona } : {}

@@ -4,10 +4,10 @@ import type { NetworkClass } from '../limits/limits.ts'
 export interface RequestMetrics {
   /**
    * Counts an answer.
-   * @param operacion operationId; `pagina` for pages and unknown paths, `en_vivo` for streams that stay open
-   * @param traza id of the request's trace; undefined if it is not traced
+   * @param operation operationId; `pagina` for pages and unknown paths, `en_vivo` for streams that stay open
+   * @param trace id of the request's trace; undefined if it is not traced
    */
-  solicitud(operacion: string, status: number, segundos: number, traza?: string): void
+  solicitud(operation: string, status: number, seconds: number, trace?: string): void
   /** Counts a request that was refused with 503 because too many were under way. */
   countSaturated(): void
   /** Counts a request that the network gate refused. */

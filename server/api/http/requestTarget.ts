@@ -27,16 +27,16 @@ export const withNormalTarget =
  * more than one `Host` header, and escapes for NUL or for bytes that are not UTF-8. PostgreSQL stores no NUL in text.
  */
 export const requireTarget =
-  (operaciones: readonly Operation[]): RequestHandler =>
+  (operations: readonly Operation[]): RequestHandler =>
   (req, _res, next) => {
     if (INVALID_REQUESTS.has(req))
       throw mal('La dirección no está bien escrita: debe empezar por una sola / y no llevar #.')
     if ((req.headersDistinct.host?.length ?? 0) > 1) throw mal('Envíe una sola cabecera Host.')
-    if (req.url.includes('%')) requireReadable(req, operaciones)
+    if (req.url.includes('%')) requireReadable(req, operations)
     next()
   }
 
-const mal = (mensaje: string) => new Problema('parametro_invalido', mensaje)
+const mal = (message: string) => new Problema('parametro_invalido', message)
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi
 
@@ -51,26 +51,26 @@ function isUnreadable(writtenText: string): boolean {
   }
 }
 
-function requireReadable(req: Request, operaciones: readonly Operation[]): void {
+function requireReadable(req: Request, operations: readonly Operation[]): void {
   const { url, method } = req
   if (!isUnreadable(url)) return
   const [path = '', queryText = ''] = url.split(/\?(.*)/s)
   const badSegments = path.split('/').flatMap((segment, i) => (isUnreadable(segment) ? [i] : []))
   const contractMethod = method === 'HEAD' ? 'get' : method.toLowerCase()
-  const operacion = findOperation(operaciones, contractMethod, path)
-  if (operacion?.rechazo) {
+  const operation = findOperation(operations, contractMethod, path)
+  if (operation?.rechazo) {
     // Does not reveal which part was malformed; signature verification rejects the request like any other link.
     req.url = url.replace(ESCAPES, (escapes) => (isUnreadable(escapes) ? '%EF%BF%BD' : escapes))
     return
   }
-  const declaredSegments = operacion?.path.split('/')
-  const campos = [
+  const declaredSegments = operation?.path.split('/')
+  const fields = [
     ...badSegments.map((i) => declaredSegments?.[i]?.replace(/[{}]/g, '') ?? 'ruta'),
     ...queryText.split('&').flatMap((par) => (isUnreadable(par) ? [parameterName(par)] : [])),
   ]
   throw problemOfFaults(
     'parametro_invalido',
-    [...new Set(campos)].map((campo) => ({
+    [...new Set(fields)].map((campo) => ({
       campo,
       codigo: 'formato_invalido',
       mensaje: 'lleva un carácter nulo (%00) o bytes que no son UTF-8; quítelos',
@@ -79,14 +79,14 @@ function requireReadable(req: Request, operaciones: readonly Operation[]): void 
 }
 
 /** Finds the operation of a path that cannot be decoded, by comparing the fixed segments. */
-const findOperation = (operaciones: readonly Operation[], contractMethod: string, path: string) => {
+const findOperation = (operations: readonly Operation[], contractMethod: string, path: string) => {
   const segments = path.split('/')
-  return operaciones.find((operacion) => {
-    const operationSegments = operacion.path.split('/')
+  return operations.find((operation) => {
+    const operationSegments = operation.path.split('/')
     const matchesSegment = (operationSegment: string, i: number) =>
       operationSegment.startsWith('{') || operationSegment === segments[i]
     return (
-      operacion.method === contractMethod &&
+      operation.method === contractMethod &&
       operationSegments.length === segments.length &&
       operationSegments.every(matchesSegment)
     )
@@ -95,6 +95,6 @@ const findOperation = (operaciones: readonly Operation[], contractMethod: string
 
 /** Returns the name of a query parameter as written, up to 100 characters; `consulta` if the name cannot be decoded. */
 function parameterName(par: string): string {
-  const [nombre = ''] = par.split('=', 1)
-  return isUnreadable(nombre) ? 'consulta' : nombre.slice(0, 100)
+  const [name = ''] = par.split('=', 1)
+  return isUnreadable(name) ? 'consulta' : name.slice(0, 100)
 }

@@ -6,9 +6,9 @@ export class ByteStream {
   /** Size in bytes; undefined for a HEAD request whose content was not produced. */
   readonly bytes: number | undefined
   readonly content: Readable
-  constructor(mime: string, bytes: number | undefined, contenido: Readable) {
+  constructor(mime: string, bytes: number | undefined, content: Readable) {
     this.mime = mime
     this.bytes = bytes
-    this.content = contenido
+    this.content = content
   }
 }

@@ -21,9 +21,9 @@ export class JsonError extends Error {
   override readonly name = 'JsonError'
   readonly fault: JsonFault
 
-  constructor(falla: JsonFault) {
-    super(falla.mensaje)
-    this.fault = falla
+  constructor(fault: JsonFault) {
+    super(fault.mensaje)
+    this.fault = fault
   }
 }
 
@@ -39,19 +39,19 @@ export const JSON_LIMITS = { depth: 32, properties: 64, largoDeClave: 128 }
  * @throws JsonError
  */
 export function readJson(bytes: Uint8Array): unknown {
-  const cuerpo = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!isUtf8(cuerpo)) rejectBytes(cuerpo)
-  const texto = cuerpo.toString('utf8')
-  new Revision(texto).documento()
-  return JSON.parse(texto)
+  const body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (!isUtf8(body)) rejectBytes(body)
+  const text = body.toString('utf8')
+  new Revision(text).documento()
+  return JSON.parse(text)
 }
 
-function rejectBytes(cuerpo: Buffer): never {
+function rejectBytes(body: Buffer): never {
   // `toString` writes U+FFFD for each fault, so the first byte that the round trip changes is the faulty byte.
-  const repaired = Buffer.from(cuerpo.toString('utf8'))
+  const repaired = Buffer.from(body.toString('utf8'))
   let i = 0
-  while (i < cuerpo.length && cuerpo[i] === repaired[i]) i++
-  const revision = new Revision(cuerpo.toString('utf8', 0, i))
+  while (i < body.length && body[i] === repaired[i]) i++
+  const revision = new Revision(body.toString('utf8', 0, i))
   try {
     revision.documento() // Throws at the end of the cut text; `path` then holds the path of the fault's field.
   } catch {}
@@ -75,8 +75,8 @@ class Revision {
   /** Current key or index at each depth; null while the key is not known yet. */
   private readonly path: (string | number | null)[] = []
 
-  constructor(texto: string) {
-    this.texto = texto
+  constructor(text: string) {
+    this.texto = text
   }
 
   documento(): void {
@@ -113,18 +113,18 @@ class Revision {
   private readObject(): void {
     const { path } = this
     const depth = this.enter()
-    const claves: string[] = []
+    const keys: string[] = []
     for (let continues = !this.closes('}'); continues; continues = this.continues('}')) {
       path[depth] = null
       const start = this.i
-      if (claves.length === JSON_LIMITS.properties)
-        this.fail(`El objeto tiene más de ${claves.length} propiedades: quite las que sobran`)
-      const clave = this.clave()
-      path[depth] = clave
+      if (keys.length === JSON_LIMITS.properties)
+        this.fail(`El objeto tiene más de ${keys.length} propiedades: quite las que sobran`)
+      const key = this.clave()
+      path[depth] = key
       // An object has at most 64 keys, so searching the array costs less than keeping a Set.
-      if (claves.includes(clave)) this.fail(`La clave ${JSON.stringify(clave)} está repetida: deje una sola`, start)
-      if (clave === '__proto__') this.fail('La clave "__proto__" no se admite: quítela', start)
-      claves.push(clave)
+      if (keys.includes(key)) this.fail(`La clave ${JSON.stringify(key)} está repetida: deje una sola`, start)
+      if (key === '__proto__') this.fail('La clave "__proto__" no se admite: quítela', start)
+      keys.push(key)
       if (this.skipSpace() !== 0x3a) this.fail(`Tras la clave se halló ${this.describeFound()}: ponga ":" y el valor`)
       this.i++
       this.valor()
@@ -134,9 +134,9 @@ class Revision {
 
   private readArray(): void {
     const depth = this.enter()
-    let indice = 0
+    let index = 0
     for (let continues = !this.closes(']'); continues; continues = this.continues(']')) {
-      this.path[depth] = indice++
+      this.path[depth] = index++
       this.valor()
     }
     this.depth--
@@ -176,12 +176,12 @@ class Revision {
     if (this.texto[start] !== '"')
       this.fail(`Se esperaba una clave y se halló ${this.describeFound()}: las claves van entre comillas dobles`)
     this.readString()
-    const clave: string = this.conEscapes
+    const key: string = this.conEscapes
       ? JSON.parse(this.texto.slice(start, this.i))
       : this.texto.slice(start + 1, this.i - 1)
-    if (clave.length > JSON_LIMITS.largoDeClave)
+    if (key.length > JSON_LIMITS.largoDeClave)
       this.fail(`La clave tiene más de ${JSON_LIMITS.largoDeClave} caracteres: acórtela`, start)
-    return clave
+    return key
   }
 
   private readString(): void {
@@ -237,13 +237,13 @@ class Revision {
     return c > 0x20 && c < 0x7f ? `«${String.fromCodePoint(c)}»` : `U+${c.toString(16).toUpperCase().padStart(4, '0')}`
   }
 
-  fail(faultAndRemedy: string, donde = this.i): never {
-    const antes = this.texto.slice(0, donde)
-    const linea = antes.split('\n').length
-    const column = donde - antes.lastIndexOf('\n')
+  fail(faultAndRemedy: string, where = this.i): never {
+    const before = this.texto.slice(0, where)
+    const linea = before.split('\n').length
+    const column = where - before.lastIndexOf('\n')
     let campo = ''
-    for (const paso of this.path.slice(1, this.depth + 1)) if (paso !== null) campo += `/${escapeToken(String(paso))}`
-    const lugar = `línea ${linea}, columna ${column}${campo && `, en ${campo}`}`
-    throw new JsonError({ mensaje: `${faultAndRemedy} (${lugar}).`, linea, column, campo })
+    for (const step of this.path.slice(1, this.depth + 1)) if (step !== null) campo += `/${escapeToken(String(step))}`
+    const place = `línea ${linea}, columna ${column}${campo && `, en ${campo}`}`
+    throw new JsonError({ mensaje: `${faultAndRemedy} (${place}).`, linea, column, campo })
   }
 }

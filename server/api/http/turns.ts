@@ -19,15 +19,15 @@ export function createTurns(maxConcurrent: number): Turns {
 }
 
 /** Limiter of concurrency per owner, such as a merchant, a courier or a network. */
-export type OwnerTurns = <T>(dueno: string, task: () => Promise<T>) => Promise<T>
+export type OwnerTurns = <T>(owner: string, task: () => Promise<T>) => Promise<T>
 
 /**
  * Creates a limiter that runs at most `perOwner` functions of each owner at a time, and at most `overall` of all owners.
  */
 export function createSharedTurns({ perOwner, overall }: { perOwner: number; overall: number }): OwnerTurns {
   const ownerTurns = createOwnerTurns(perOwner)
-  const turno = createTurns(overall)
-  return (dueno, task) => ownerTurns(dueno, () => turno(task))
+  const turn = createTurns(overall)
+  return (owner, task) => ownerTurns(owner, () => turn(task))
 }
 
 /**
@@ -35,15 +35,15 @@ export function createSharedTurns({ perOwner, overall }: { perOwner: number; ove
  */
 export function createOwnerTurns(maxConcurrent: number): OwnerTurns {
   const owners = new Map<string, { turno: Turns; count: number }>()
-  return async (dueno, task) => {
-    const ownerTurns = owners.get(dueno) ?? { turno: createTurns(maxConcurrent), count: 0 }
-    owners.set(dueno, ownerTurns)
+  return async (owner, task) => {
+    const ownerTurns = owners.get(owner) ?? { turno: createTurns(maxConcurrent), count: 0 }
+    owners.set(owner, ownerTurns)
     ownerTurns.count++
     try {
       return await ownerTurns.turno(task)
     } finally {
       ownerTurns.count--
-      if (ownerTurns.count === 0) owners.delete(dueno)
+      if (ownerTurns.count === 0) owners.delete(owner)
     }
   }
 }

@@ -79,71 +79,71 @@ export class Buckets {
    * An expensive request can therefore pass even if the burst of this process's share is smaller than the cost.
    * @returns seconds to wait if nothing was taken; 0 if the tokens were taken
    */
-  take(clave: string, rate: Rate, cost = 1): number {
+  take(key: string, rate: Rate, cost = 1): number {
     const processes = this.#processes()
     const perSecond = rate.perSecond / processes
-    const bucket = this.#refill(clave, perSecond, burstShare(rate.burst, processes))
+    const bucket = this.#refill(key, perSecond, burstShare(rate.burst, processes))
     if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
     bucket.tokens -= cost
     return 0
   }
 
   /** Gives back tokens that were taken but not needed. */
-  giveBack(clave: string, cost: number): void {
-    const bucket = this.#buckets.get(clave)
+  giveBack(key: string, cost: number): void {
+    const bucket = this.#buckets.get(key)
     if (bucket) bucket.tokens += cost
   }
 
   /** Returns the whole tokens left, and the seconds until the bucket is full. */
-  remaining(clave: string, rate: Rate): { remaining: number; fullIn: number } {
+  remaining(key: string, rate: Rate): { remaining: number; fullIn: number } {
     const processes = this.#processes()
     const perSecond = rate.perSecond / processes
     const burst = burstShare(rate.burst, processes)
-    const { tokens } = this.#refill(clave, perSecond, burst)
+    const { tokens } = this.#refill(key, perSecond, burst)
     return { remaining: Math.max(0, Math.floor(tokens)), fullIn: Math.ceil((burst - tokens) / perSecond) }
   }
 
-  #refill(clave: string, perSecond: number, burst: number): Bucket {
-    const ahora = this.#clock()
-    const bucket = this.#buckets.get(clave) ?? this.#addBucket(clave, ahora, perSecond, burst)
-    bucket.tokens = Math.min(burst, bucket.tokens + ((ahora - bucket.countedAt) / 1_000) * perSecond)
-    bucket.countedAt = ahora
+  #refill(key: string, perSecond: number, burst: number): Bucket {
+    const now = this.#clock()
+    const bucket = this.#buckets.get(key) ?? this.#addBucket(key, now, perSecond, burst)
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.countedAt) / 1_000) * perSecond)
+    bucket.countedAt = now
     bucket.perSecond = perSecond
     bucket.burst = burst
     this.#moveToEnd(bucket)
     return bucket
   }
 
-  #addBucket(clave: string, ahora: number, perSecond: number, burst: number): Bucket {
-    if (this.#buckets.size >= this.#max && ++this.#addedCount >= this.#perSweep) this.#makeRoom(ahora)
+  #addBucket(clave: string, now: number, perSecond: number, burst: number): Bucket {
+    if (this.#buckets.size >= this.#max && ++this.#addedCount >= this.#perSweep) this.#makeRoom(now)
     const head = this.#head
-    const tokens = this.#initialTokens(ahora, perSecond, burst)
-    const bucket: Bucket = { clave, tokens, countedAt: ahora, perSecond, burst, anterior: head, next: head }
+    const tokens = this.#initialTokens(now, perSecond, burst)
+    const bucket: Bucket = { clave, tokens, countedAt: now, perSecond, burst, anterior: head, next: head }
     this.#buckets.set(clave, bucket)
     insertBefore(head, bucket)
     return bucket
   }
 
   /** Returns the initial tokens of a new bucket. */
-  #initialTokens(ahora: number, perSecond: number, burst: number): number {
-    if (ahora >= this.#forgottenUntil) return burst
-    return Math.max(1, burst - ((this.#forgottenUntil - ahora) / 1_000) * perSecond)
+  #initialTokens(now: number, perSecond: number, burst: number): number {
+    if (now >= this.#forgottenUntil) return burst
+    return Math.max(1, burst - ((this.#forgottenUntil - now) / 1_000) * perSecond)
   }
 
   /**
    * Drops full buckets. Examines twice as many buckets as were added since the last search, so that many full buckets
    * are soon gone.
    */
-  #makeRoom(ahora: number): void {
+  #makeRoom(now: number): void {
     this.#addedCount = 0
     for (let checksLeft = 2 * this.#perSweep; checksLeft > 0 && this.#buckets.size >= this.#max; checksLeft--) {
       const bucket = this.#head.next
       const fullAt = bucket.countedAt + ((bucket.burst - bucket.tokens) / bucket.perSecond) * 1_000
       // A bucket that is not full moves to the end of the ring. It would otherwise stay at the front, and the loop
       // would examine no other bucket.
-      if (fullAt > ahora && this.#buckets.size <= MEMORY_FACTOR * this.#max - this.#perSweep) this.#moveToEnd(bucket)
+      if (fullAt > now && this.#buckets.size <= MEMORY_FACTOR * this.#max - this.#perSweep) this.#moveToEnd(bucket)
       else {
-        if (fullAt > ahora) this.#forgottenUntil = Math.max(this.#forgottenUntil, fullAt)
+        if (fullAt > now) this.#forgottenUntil = Math.max(this.#forgottenUntil, fullAt)
         unlink(bucket)
         this.#buckets.delete(bucket.clave)
       }
@@ -185,11 +185,11 @@ function unlink({ anterior, next }: Bucket): void {
 }
 
 /** Rate limit: takes one token of a key, and returns the seconds to wait, or 0 if the caller may continue. */
-export type Limit = (clave: string) => number
+export type Limit = (key: string) => number
 
 /** Creates a limit of `timesPerMinute` per minute for each key, all of which may come at once. */
-export function createLimit(timesPerMinute: number, opciones: BucketOptions = {}): Limit {
-  const buckets = new Buckets(opciones)
+export function createLimit(timesPerMinute: number, options: BucketOptions = {}): Limit {
+  const buckets = new Buckets(options)
   const rate = perMinute(timesPerMinute)
-  return (clave) => buckets.take(clave, rate)
+  return (key) => buckets.take(key, rate)
 }

@@ -2,17 +2,17 @@
 export class Counter {
   readonly #counts = new Map<string, number>()
 
-  de(clave: string): number {
-    return this.#counts.get(clave) ?? 0
+  de(key: string): number {
+    return this.#counts.get(key) ?? 0
   }
 
-  add(clave: string): void {
-    this.#counts.set(clave, this.de(clave) + 1)
+  add(key: string): void {
+    this.#counts.set(key, this.de(key) + 1)
   }
 
-  subtract(clave: string): void {
-    const countLeft = this.de(clave) - 1
-    if (countLeft > 0) this.#counts.set(clave, countLeft)
-    else this.#counts.delete(clave)
+  subtract(key: string): void {
+    const countLeft = this.de(key) - 1
+    if (countLeft > 0) this.#counts.set(key, countLeft)
+    else this.#counts.delete(key)
   }
 }

@@ -116,8 +116,8 @@ export class Limits {
     this.#etiquetaRate = labelRate(perNetwork)
     this.#vouchedNetworks = new ExpiringSet(VOUCH_TTL_MS, clock)
     this.#bannedNetworks = new ExpiringSet(BAN_TTL_MS, clock)
-    const opciones = { processes, ...(clock ? { clock } : {}) }
-    const buckets = () => new Buckets(opciones)
+    const options = { processes, ...(clock ? { clock } : {}) }
+    const buckets = () => new Buckets(options)
     this.#buckets = {
       solicitudes: buckets(),
       guias: buckets(),
@@ -128,10 +128,10 @@ export class Limits {
     }
     // Networks and keys have separate buckets, so that clients without a key cannot evict the buckets of merchants.
     this.#networkLimits = {
-      operaciones: new NetworkLimit(this.#deRed, opciones),
-      paginas: new NetworkLimit(this.#deRed, opciones),
-      intentos: new NetworkLimit(attemptRate(perNetwork), opciones),
-      etiquetas: new NetworkLimit(this.#etiquetaRate, opciones),
+      operaciones: new NetworkLimit(this.#deRed, options),
+      paginas: new NetworkLimit(this.#deRed, options),
+      intentos: new NetworkLimit(attemptRate(perNetwork), options),
+      etiquetas: new NetworkLimit(this.#etiquetaRate, options),
     }
   }
 
@@ -139,24 +139,24 @@ export class Limits {
    * Counts a request with a credential against all of its rates. Counts against none if one of them is used up.
    * @throws Problema 429
    */
-  admit(operacion: Operation, identity: Identity): RequestAdmission {
-    const quien = this.#callerOf(operacion, identity)
-    const { charges, repartidor } = quien
-    const inProgress = this.#concurrent.de(quien.clave)
-    if (inProgress >= quien.maxConcurrent) throw this.#refusal(quien, 1, `${inProgress} a la vez es el máximo`)
+  admit(operation: Operation, identity: Identity): RequestAdmission {
+    const caller = this.#callerOf(operation, identity)
+    const { charges, repartidor } = caller
+    const inProgress = this.#concurrent.de(caller.clave)
+    if (inProgress >= caller.maxConcurrent) throw this.#refusal(caller, 1, `${inProgress} a la vez es el máximo`)
     // The result of a request in progress is not known yet. Each of the courier's requests in progress therefore counts
     // as a look-up of an unknown guide.
-    if (repartidor !== undefined) this.#requireKnown(repartidor, this.#searching.de(repartidor), quien)
+    if (repartidor !== undefined) this.#requireKnown(repartidor, this.#searching.de(repartidor), caller)
     for (let i = 0; i < charges.length; i++) {
       const charge = charges[i]!
       const waitSeconds = this.#de(charge).take(charge.clave, charge.rate, charge.cost)
       if (waitSeconds === 0) continue
       for (const takenCharge of charges.slice(0, i)) this.#de(takenCharge).giveBack(takenCharge.clave, takenCharge.cost)
-      throw this.#refusal(quien, waitSeconds, explainCharge(charge))
+      throw this.#refusal(caller, waitSeconds, explainCharge(charge))
     }
-    this.#concurrent.add(quien.clave)
+    this.#concurrent.add(caller.clave)
     if (repartidor !== undefined) this.#searching.add(repartidor)
-    return new Limits.#AdmittedRequest(this, quien)
+    return new Limits.#AdmittedRequest(this, caller)
   }
 
   /**
@@ -168,9 +168,9 @@ export class Limits {
     readonly #caller: Caller
     #isOpen = true
 
-    constructor(limits: Limits, quien: Caller) {
+    constructor(limits: Limits, caller: Caller) {
       this.#limits = limits
-      this.#caller = quien
+      this.#caller = caller
     }
 
     get cabeceras() {
@@ -197,17 +197,17 @@ export class Limits {
    * rate when the request arrived.
    * @throws Problema 429
    */
-  admitNetwork(red: string): RequestAdmission {
-    const inProgress = this.#concurrent.de(red)
+  admitNetwork(network: string): RequestAdmission {
+    const inProgress = this.#concurrent.de(network)
     if (inProgress >= MAX_SIMULTANEOUS)
-      throw tooMany(`${inProgress} a la vez es el máximo`, 1, this.networkHeaders(red, 'operaciones'))
+      throw tooMany(`${inProgress} a la vez es el máximo`, 1, this.networkHeaders(network, 'operaciones'))
     const limits = this
     return {
       get cabeceras() {
-        return limits.networkHeaders(red, 'operaciones')
+        return limits.networkHeaders(network, 'operaciones')
       },
       correct() {},
-      finish: this.#begin(red),
+      finish: this.#begin(network),
     }
   }
 
@@ -215,13 +215,13 @@ export class Limits {
    * Counts a request as in progress.
    * @returns function that ends the request; only its first call counts
    */
-  #begin(clave: string): () => void {
-    this.#concurrent.add(clave)
+  #begin(key: string): () => void {
+    this.#concurrent.add(key)
     let abierta = true
     return () => {
       if (!abierta) return
       abierta = false
-      this.#concurrent.subtract(clave)
+      this.#concurrent.subtract(key)
     }
   }
 
@@ -229,8 +229,8 @@ export class Limits {
    * Takes one token of a network. Cheap enough to run before any other code looks at the request.
    * @returns seconds to wait if nothing was taken; 0 if the token was taken
    */
-  chargeNetwork(red: string, networkClass: NetworkClass): number {
-    return this.#networkLimits[networkClass].take(red)
+  chargeNetwork(network: string, networkClass: NetworkClass): number {
+    return this.#networkLimits[networkClass].take(network)
   }
 
   /** Spanish reason why a network has to wait. */
@@ -239,32 +239,32 @@ export class Limits {
   }
 
   /** Returns the headers that report what is left of a network's rate. */
-  networkHeaders(red: string, networkClass: NetworkClass): RequestAdmission['cabeceras'] {
-    const limite = this.#networkLimits[networkClass]
-    return rateHeaders('solicitudes', limite.remaining(red), limite.parte)
+  networkHeaders(network: string, networkClass: NetworkClass): RequestAdmission['cabeceras'] {
+    const limit = this.#networkLimits[networkClass]
+    return rateHeaders('solicitudes', limit.remaining(network), limit.parte)
   }
 
   /** Records that a valid key or session came from a network. */
-  vouch(red: string): void {
-    this.#vouchedNetworks.add(red)
+  vouch(network: string): void {
+    this.#vouchedNetworks.add(network)
   }
 
   /**
    * Refuses new connections of a network for a second, unless a valid key or session came from that network in the last
    * minute.
    */
-  ban(red: string): void {
-    if (!this.#vouchedNetworks.has(red)) this.#bannedNetworks.add(red)
+  ban(network: string): void {
+    if (!this.#vouchedNetworks.has(network)) this.#bannedNetworks.add(network)
   }
 
   /** Reports whether new connections of a network are refused now. */
-  isBanned(red: string): boolean {
-    return this.#bannedNetworks.has(red)
+  isBanned(network: string): boolean {
+    return this.#bannedNetworks.has(network)
   }
 
   /** Reports whether a network may still try keys and sessions that this process does not know. */
-  attemptsLeft(red: string): boolean {
-    return this.#networkLimits.intentos.remaining(red).remaining > 0
+  attemptsLeft(network: string): boolean {
+    return this.#networkLimits.intentos.remaining(network).remaining > 0
   }
 
   /**
@@ -272,8 +272,8 @@ export class Limits {
    * stay usable, so that strangers cannot lock out other clients.
    * @throws Problema 429 if the network presented too many
    */
-  countFailure(red: string): void {
-    this.#fail(red, 1)
+  countFailure(network: string): void {
+    this.#fail(network, 1)
   }
 
   /**
@@ -282,35 +282,35 @@ export class Limits {
    * retrying.
    * @throws Problema 429
    */
-  async lookUp<T>(red: string, leer: () => Promise<T>): Promise<T> {
-    if (this.#lookUps.de(red) > 0) this.#fail(red, 0)
-    this.#lookUps.add(red)
+  async lookUp<T>(network: string, read: () => Promise<T>): Promise<T> {
+    if (this.#lookUps.de(network) > 0) this.#fail(network, 0)
+    this.#lookUps.add(network)
     try {
-      return await leer()
+      return await read()
     } finally {
-      this.#lookUps.subtract(red)
+      this.#lookUps.subtract(network)
     }
   }
 
-  #fail(red: string, count: number): void {
+  #fail(network: string, count: number): void {
     const { intentos } = this.#networkLimits
-    const waitSeconds = intentos.take(red, count)
+    const waitSeconds = intentos.take(network, count)
     if (waitSeconds === 0) return
-    const cabeceras = rateHeaders('solicitudes', intentos.remaining(red), intentos.parte)
-    throw tooMany('Llegaron demasiadas llaves que no valen desde su red', waitSeconds, cabeceras)
+    const headers = rateHeaders('solicitudes', intentos.remaining(network), intentos.parte)
+    throw tooMany('Llegaron demasiadas llaves que no valen desde su red', waitSeconds, headers)
   }
 
   /**
    * Counts the opening or drawing of labels against the rate of the network that opened the link.
    * @throws Problema 429
    */
-  chargeLabels(red: string, count: number): void {
+  chargeLabels(network: string, count: number): void {
     const { etiquetas } = this.#networkLimits
-    const waitSeconds = etiquetas.take(red, count)
+    const waitSeconds = etiquetas.take(network, count)
     if (waitSeconds === 0) return
     const reason = explainCharge({ nombre: 'documentos', rate: this.#etiquetaRate, de: 'de su red' })
-    const cabeceras = rateHeaders('documentos', etiquetas.remaining(red), etiquetas.parte)
-    throw tooMany(reason, waitSeconds, cabeceras)
+    const headers = rateHeaders('documentos', etiquetas.remaining(network), etiquetas.parte)
+    throw tooMany(reason, waitSeconds, headers)
   }
 
   /** Counts codes without a guide that a courier looked up, over all sessions of the courier. */
@@ -329,32 +329,32 @@ export class Limits {
     this.#requireKnown(repartidor, 0)
   }
 
-  #requireKnown(repartidor: string, uncounted: number, quien?: Caller): void {
+  #requireKnown(repartidor: string, uncounted: number, caller?: Caller): void {
     const buckets = this.#buckets.desconocidas
-    const cabeceras = quien && this.#headers(quien)
+    const headers = caller && this.#headers(caller)
     const waitSeconds = buckets.take(repartidor, UNKNOWN_RATE, 0)
-    if (waitSeconds > 0) throw tooMany('Buscó demasiadas guías que no existen', waitSeconds, cabeceras)
+    if (waitSeconds > 0) throw tooMany('Buscó demasiadas guías que no existen', waitSeconds, headers)
     if (buckets.remaining(repartidor, UNKNOWN_RATE).remaining <= uncounted)
-      throw tooMany(`${uncounted} a la vez es el máximo`, 1, cabeceras)
+      throw tooMany(`${uncounted} a la vez es el máximo`, 1, headers)
   }
 
   /** Returns the caller of an operation, created once for each identity and operation. */
-  #callerOf(operacion: Operation, identity: Identity): Caller {
+  #callerOf(operation: Operation, identity: Identity): Caller {
     let identityCallers = this.#callers.get(identity)
     if (!identityCallers) {
       identityCallers = new Map()
       this.#callers.set(identity, identityCallers)
     }
-    let quien = identityCallers.get(operacion)
-    if (!quien) {
-      quien = this.#createCaller(operacion, identity)
-      identityCallers.set(operacion, quien)
+    let caller = identityCallers.get(operation)
+    if (!caller) {
+      caller = this.#createCaller(operation, identity)
+      identityCallers.set(operation, caller)
     }
-    return quien
+    return caller
   }
 
-  #createCaller(operacion: Operation, identity: Identity): Caller {
-    if ('comercio' in identity) return comercioCaller(operacion, identity)
+  #createCaller(operation: Operation, identity: Identity): Caller {
+    if ('comercio' in identity) return comercioCaller(operation, identity)
     if ('operador' in identity) return singleRateCaller(`llave ${identity.llave}`, this.#operationRate, 'de su llave')
     const repartidor = 'repartidor' in identity ? identity.repartidor : undefined
     return singleRateCaller(sesionKey(identity.sesion), SESSION_RATE, 'de su sesión', repartidor)
@@ -364,8 +364,8 @@ export class Limits {
     return this.#buckets[nombre]
   }
 
-  #refusal(quien: Caller, segundos: number, reason: string): Problema {
-    return tooMany(reason, segundos, this.#headers(quien))
+  #refusal(caller: Caller, seconds: number, reason: string): Problema {
+    return tooMany(reason, seconds, this.#headers(caller))
   }
 
   /**
@@ -380,10 +380,10 @@ export class Limits {
       const { nombre } = charge
       let remainder = this.#remainder(charge)
       for (i++; i < charges.length && charges[i]!.nombre === nombre; i++) {
-        const otro = this.#remainder(charges[i]!)
-        if (otro.remaining >= remainder.remaining) continue
+        const other = this.#remainder(charges[i]!)
+        if (other.remaining >= remainder.remaining) continue
         charge = charges[i]!
-        remainder = otro
+        remainder = other
       }
       const coma = estados === '' ? '' : ', '
       estados += coma + rateLimitHeader(nombre, remainder)
@@ -412,14 +412,14 @@ type Remainder = ReturnType<Buckets['remaining']>
 
 // Headers of the IETF draft draft-ietf-httpapi-ratelimit-headers.
 
-const rateLimitHeader = (nombre: Nombre, { remaining, fullIn }: Remainder) => `"${nombre}";r=${remaining};t=${fullIn}`
+const rateLimitHeader = (name: Nombre, { remaining, fullIn }: Remainder) => `"${name}";r=${remaining};t=${fullIn}`
 
-const policyHeader = (nombre: Nombre, { perSecond, burst }: Rate) =>
-  `"${nombre}";q=${Math.floor(burst)};w=${Math.ceil(burst / perSecond)}`
+const policyHeader = (name: Nombre, { perSecond, burst }: Rate) =>
+  `"${name}";q=${Math.floor(burst)};w=${Math.ceil(burst / perSecond)}`
 
-const rateHeaders = (nombre: Nombre, remainder: Remainder, parte: Rate): RequestAdmission['cabeceras'] => ({
-  RateLimit: rateLimitHeader(nombre, remainder),
-  'RateLimit-Policy': policyHeader(nombre, parte),
+const rateHeaders = (name: Nombre, remainder: Remainder, part: Rate): RequestAdmission['cabeceras'] => ({
+  RateLimit: rateLimitHeader(name, remainder),
+  'RateLimit-Policy': policyHeader(name, part),
 })
 
 function comercioCaller({ rate: rateClass, rateBy }: Operation, identity: Identities['llaveDeComercio']): Caller {

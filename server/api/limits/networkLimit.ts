@@ -14,8 +14,8 @@ export class NetworkLimit {
   readonly #siteRate: Rate
 
   /** @param rate rate of an IPv4 address or an IPv6 /64 */
-  constructor(rate: Rate, opciones: BucketOptions = {}) {
-    this.#buckets = new Buckets(opciones)
+  constructor(rate: Rate, options: BucketOptions = {}) {
+    this.#buckets = new Buckets(options)
     this.#rate = rate
     this.#siteRate = { perSecond: SITE_FACTOR * rate.perSecond, burst: SITE_FACTOR * rate.burst }
   }
@@ -27,33 +27,33 @@ export class NetworkLimit {
 
   /**
    * Takes tokens of a network, all or none.
-   * @param red network as `networkOf` writes it; any other text has a bucket of its own and no /48
+   * @param network network as `networkOf` writes it; any other text has a bucket of its own and no /48
    * @returns seconds to wait if nothing was taken; 0 if the tokens were taken
    */
-  take(red: string, cost = 1): number {
-    const site = siteOf(red)
-    if (site === undefined) return this.#buckets.take(red, this.#rate, cost)
+  take(network: string, cost = 1): number {
+    const site = siteOf(network)
+    if (site === undefined) return this.#buckets.take(network, this.#rate, cost)
     const siteWait = this.#buckets.take(site, this.#siteRate, cost)
     if (siteWait > 0) return siteWait
-    const networkWait = this.#buckets.take(red, this.#rate, cost)
+    const networkWait = this.#buckets.take(network, this.#rate, cost)
     if (networkWait > 0) this.#buckets.giveBack(site, cost)
     return networkWait
   }
 
   /** Gives back tokens that were taken but not needed. */
-  giveBack(red: string, cost = 1): void {
-    const site = siteOf(red)
+  giveBack(network: string, cost = 1): void {
+    const site = siteOf(network)
     if (site !== undefined) this.#buckets.giveBack(site, cost)
-    this.#buckets.giveBack(red, cost)
+    this.#buckets.giveBack(network, cost)
   }
 
   /**
    * Returns the whole tokens left to a network, and the seconds until its bucket is full. If the network's /48 has
    * fewer tokens left, the values are those of the /48.
    */
-  remaining(red: string): { remaining: number; fullIn: number } {
-    const networkRemaining = this.#buckets.remaining(red, this.#rate)
-    const site = siteOf(red)
+  remaining(network: string): { remaining: number; fullIn: number } {
+    const networkRemaining = this.#buckets.remaining(network, this.#rate)
+    const site = siteOf(network)
     if (site === undefined) return networkRemaining
     const siteRemaining = this.#buckets.remaining(site, this.#siteRate)
     return siteRemaining.remaining < networkRemaining.remaining ? siteRemaining : networkRemaining

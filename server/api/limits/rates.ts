@@ -34,9 +34,9 @@ export const MAX_SIMULTANEOUS = 100
 
 /**
  * Returns the rate of an operator's key.
- * @param solicitudes requests per second
+ * @param requests requests per second
  */
-export const operationRate = (solicitudes: number): Rate => ({ perSecond: solicitudes, burst: 4 * solicitudes })
+export const operationRate = (requests: number): Rate => ({ perSecond: requests, burst: 4 * requests })
 
 /** Rate of a courier's session. The burst admits at once all that a phone sends after a day without coverage. */
 export const SESSION_RATE: Rate = { perSecond: 20, burst: 300 }
@@ -49,19 +49,19 @@ export const UNKNOWN_RATE: Rate = { perSecond: 0.5, burst: 60 }
 
 /**
  * Returns the rate of a network's requests without a key. A whole mobile network may use a single address.
- * @param solicitudes requests per second
+ * @param requests requests per second
  */
-export const networkRate = (solicitudes: number): Rate => ({ perSecond: solicitudes, burst: 10 * solicitudes })
+export const networkRate = (requests: number): Rate => ({ perSecond: requests, burst: 10 * requests })
 
 /**
  * Returns the rate of labels drawn for a network, which needs only a link. By default it is the rate at which a
  * merchant may order labels.
- * @param solicitudes requests per second that the network may make without a key
+ * @param requests requests per second that the network may make without a key
  */
-export const labelRate = (solicitudes: number): Rate => ({ perSecond: 2 * solicitudes, burst: 40 * solicitudes })
+export const labelRate = (requests: number): Rate => ({ perSecond: 2 * requests, burst: 40 * requests })
 
 /**
  * Returns the rate of a network's requests with an invalid key or session, each of which costs a database look-up.
- * @param solicitudes requests per second that the network may make without a key or session
+ * @param requests requests per second that the network may make without a key or session
  */
-export const attemptRate = (solicitudes: number): Rate => ({ perSecond: solicitudes / 5, burst: 2 * solicitudes })
+export const attemptRate = (requests: number): Rate => ({ perSecond: requests / 5, burst: 2 * requests })

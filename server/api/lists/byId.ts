@@ -1,8 +1,8 @@
 import type { CursorPosition } from './cursor.ts'
 
 /** Returns Prisma's arguments for a page of rows with increasing ids, newest first, after a position. */
-export const newestFirst = (despues: CursorPosition | undefined, take: number) => ({
-  where: despues ? { id: { lt: String(despues[0]) } } : {},
+export const newestFirst = (after: CursorPosition | undefined, take: number) => ({
+  where: after ? { id: { lt: String(after[0]) } } : {},
   orderBy: { id: 'desc' as const },
   take,
 })

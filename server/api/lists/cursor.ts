@@ -18,12 +18,12 @@ export interface CursorScope {
 
 /** Encrypts positions to cursors, and decrypts cursors. */
 export interface Cursors {
-  encrypt(ambito: CursorScope, posicion: CursorPosition): string
+  encrypt(scope: CursorScope, position: CursorPosition): string
   /**
    * Returns the position of a cursor.
    * @throws Problema `cursor_invalido` for any text that `encrypt` did not create for this very scope
    */
-  decrypt(ambito: CursorScope, cursor: string): CursorPosition
+  decrypt(scope: CursorScope, cursor: string): CursorPosition
 }
 
 /** Maximum number of cursors in memory, for each direction; about 0.5 MB in all. */
@@ -37,35 +37,35 @@ const MAX_RECENT = 1_000
  * used for two positions. A client that polls the end of the feed gets the same cursor back. Recent cursors are cached
  * by list and position, and by list and text.
  */
-export function createCursors(secretos: Secrets): Cursors {
+export function createCursors(secrets: Secrets): Cursors {
   const additionalData = ({ operacion, dueno, filters = {} }: CursorScope) =>
     JSON.stringify([
       operacion,
       dueno,
       Object.entries(filters)
-        .filter(([, valor]) => valor !== undefined)
+        .filter(([, value]) => value !== undefined)
         .sort(),
     ])
   const encrypt = (additional: string, plaintext: string): string => {
-    const nonce = Buffer.from(digest(secretos.current('nonces'), additional + plaintext), 'base64url')
-    return seal(secretos, 'cursores', additional, Buffer.from(plaintext), nonce).toString('base64url')
+    const nonce = Buffer.from(digest(secrets.current('nonces'), additional + plaintext), 'base64url')
+    return seal(secrets, 'cursores', additional, Buffer.from(plaintext), nonce).toString('base64url')
   }
   const decrypt = (additional: string, cursor: string): CursorPosition => {
     const bytes = Buffer.from(cursor, 'base64url')
     // Several base64url texts stand for the same bytes. Only the text that was given out is accepted.
-    if (!secretos.de('cursores', keyIdOf(bytes)) || bytes.toString('base64url') !== cursor)
+    if (!secrets.de('cursores', keyIdOf(bytes)) || bytes.toString('base64url') !== cursor)
       throw new Error('the cursor is not from this service')
-    return JSON.parse(unseal(secretos, 'cursores', additional, bytes).toString()) as CursorPosition
+    return JSON.parse(unseal(secrets, 'cursores', additional, bytes).toString()) as CursorPosition
   }
-  const cifrado = remembering(MAX_RECENT, encrypt)
+  const encrypted = remembering(MAX_RECENT, encrypt)
   const decryptRemembered = remembering(MAX_RECENT, decrypt)
   return {
-    encrypt(ambito, posicion) {
-      return cifrado(additionalData(ambito), JSON.stringify(posicion))
+    encrypt(scope, position) {
+      return encrypted(additionalData(scope), JSON.stringify(position))
     },
-    decrypt(ambito, cursor) {
+    decrypt(scope, cursor) {
       try {
-        return decryptRemembered(additionalData(ambito), cursor)
+        return decryptRemembered(additionalData(scope), cursor)
       } catch (cause) {
         throw new Problema(
           'cursor_invalido',

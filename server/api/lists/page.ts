@@ -33,17 +33,17 @@ export interface RowsUpTo<Row> {
  */
 export async function paginate<Row, Item>(
   cursors: Cursors,
-  ambito: CursorScope,
+  scope: CursorScope,
   pagination: Pagination,
   source: {
-    leer: (despues: CursorPosition | undefined, count: number) => Promise<Row[]>
+    leer: (after: CursorPosition | undefined, count: number) => Promise<Row[]>
     posicion: (row: Row) => CursorPosition
     present: (row: Row) => Item
   },
 ): Promise<Page<Item>> {
-  const { datos, cursor_siguiente } = await paginateBounded(cursors, ambito, pagination, {
+  const { datos, cursor_siguiente } = await paginateBounded(cursors, scope, pagination, {
     ...source,
-    leer: async (despues, count) => ({ rows: await source.leer(despues, count), hasta: undefined }),
+    leer: async (after, count) => ({ rows: await source.leer(after, count), hasta: undefined }),
   })
   return { datos, cursor_siguiente }
 }
@@ -54,22 +54,22 @@ export async function paginate<Row, Item>(
  */
 export async function paginateBounded<Row, Item>(
   cursors: Cursors,
-  ambito: CursorScope,
+  scope: CursorScope,
   { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
   source: {
-    leer: (despues: CursorPosition | undefined, count: number) => Promise<RowsUpTo<Row>>
+    leer: (after: CursorPosition | undefined, count: number) => Promise<RowsUpTo<Row>>
     posicion: (row: Row) => CursorPosition
     present: (row: Row) => Item
   },
 ): Promise<BoundedPage<Item>> {
-  const despues = cursor === undefined ? undefined : cursors.decrypt(ambito, cursor)
-  const { rows, hasta } = await source.leer(despues, limite + 1)
-  const pagina = rows.slice(0, limite)
+  const after = cursor === undefined ? undefined : cursors.decrypt(scope, cursor)
+  const { rows, hasta } = await source.leer(after, limite + 1)
+  const page = rows.slice(0, limite)
   const hasMore = rows.length > limite
-  const ultima = hasMore ? source.posicion(pagina.at(-1)!) : hasta
+  const last = hasMore ? source.posicion(page.at(-1)!) : hasta
   return {
-    datos: pagina.map(source.present),
-    cursor_siguiente: ultima ? cursors.encrypt(ambito, ultima) : null,
+    datos: page.map(source.present),
+    cursor_siguiente: last ? cursors.encrypt(scope, last) : null,
     parcial: !hasMore && hasta !== undefined,
   }
 }

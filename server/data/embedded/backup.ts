@@ -103,7 +103,7 @@ export async function* backupCluster(url: string): AsyncGenerator<ArchiveEntry, 
 /** Path of an entry below a folder, checked: an archive must not write elsewhere. */
 function placeOf(folder: string, path: string): string {
   const segments = path.split('/')
-  if (segments.some((parte) => !/^[\w.-]+$/.test(parte) || parte === '..' || parte === '.'))
+  if (segments.some((part) => !/^[\w.-]+$/.test(part) || part === '..' || part === '.'))
     throw new EmbeddedPostgresError(`El respaldo tiene una ruta que no vale: ${path.slice(0, 100)}.`)
   return join(folder, ...segments)
 }

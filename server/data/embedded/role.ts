@@ -8,21 +8,20 @@ import type pg from 'pg'
 export const SERVICE_ROLE = 'guias_servicio'
 
 /** Derives the role's password from the superuser's, so that no further password needs to be stored. */
-export const rolePassword = (clave: string) => createHmac('sha256', clave).update(SERVICE_ROLE).digest('base64url')
+export const rolePassword = (key: string) => createHmac('sha256', key).update(SERVICE_ROLE).digest('base64url')
 
 /**
  * Creates the role and its database, unless they exist.
  * @param client the superuser's connection to the database `postgres`
  */
-export async function ensureDatabase(client: pg.Client, clave: string): Promise<void> {
+export async function ensureDatabase(client: pg.Client, key: string): Promise<void> {
   const { rows } = await client.query<{ role: boolean; base: boolean }>(
     `select exists (select from pg_roles where rolname = $1) as role,
        exists (select from pg_database where datname = 'guias') as base`,
     [SERVICE_ROLE],
   )
   const { role, base } = rows[0]!
-  if (!role)
-    await runIfMissing(client, `create role ${SERVICE_ROLE} login createrole password '${rolePassword(clave)}'`)
+  if (!role) await runIfMissing(client, `create role ${SERVICE_ROLE} login createrole password '${rolePassword(key)}'`)
   if (!base) await runIfMissing(client, `create database guias owner ${SERVICE_ROLE}`)
 }
 

@@ -9,7 +9,7 @@ export interface FeederDeps {
   log: Log
   clock: () => Date
   notifyJobs: () => unknown
-  wake: (cola: string) => void
+  wake: (queue: string) => void
   announceWork: () => void
 }
 
@@ -57,9 +57,9 @@ export class Feeder<D extends FeederDeps> {
   #lastGoodRound = performance.now()
   #stopped = false
 
-  constructor(boss: PgBoss, trabajos: readonly JobKind<D>[], deps: D) {
+  constructor(boss: PgBoss, jobs: readonly JobKind<D>[], deps: D) {
     this.#boss = boss
-    this.#jobs = trabajos
+    this.#jobs = jobs
     this.#deps = deps
   }
 
@@ -108,7 +108,7 @@ export class Feeder<D extends FeederDeps> {
   async #feedAll(): Promise<void> {
     try {
       await this.#checkClock()
-      const fedCounts = await Promise.all(this.#jobs.map((trabajo) => this.#feed(trabajo)))
+      const fedCounts = await Promise.all(this.#jobs.map((job) => this.#feed(job)))
       this.#lastGoodRound = performance.now()
       this.#pause = fedCounts.some((count) => count > 0)
         ? ROUND_PAUSE_MS

@@ -11,7 +11,7 @@ export interface GroupRequest<D extends GroupOwner, T> {
 }
 
 interface WaitingRequest<D extends GroupOwner, T, R> extends GroupRequest<D, T> {
-  resolver: (resultados: R[]) => void
+  resolver: (results: R[]) => void
   reject: (error: unknown) => void
 }
 
@@ -28,7 +28,7 @@ interface GroupRules<D extends GroupOwner, T, R> {
   /** Groups under way at a time, per queue. */
   concurrency: number
   /** Returns the text that identifies an owner; owners with the same text share groups. */
-  groupKey: (dueno: D) => string
+  groupKey: (owner: D) => string
   /**
    * Processes a group, completely or not at all.
    * @param isSingleOwner true if the group belongs to one owner, so that no other owner waits for it
@@ -50,53 +50,53 @@ const ALONE_MS = 10_000
 export class Groups<D extends GroupOwner, T, R> {
   readonly #rules: GroupRules<D, T, R>
   readonly #now: () => number
-  readonly #colas = new Map<string, Cola<D, T, R>>()
+  readonly #queues = new Map<string, Cola<D, T, R>>()
   /** Owners that are processed alone, with the time at which this ends. */
   readonly #aloneUntil = new Map<string, number>()
 
-  /** @param ahora monotonic clock, in milliseconds */
-  constructor(rules: GroupRules<D, T, R>, ahora = () => performance.now()) {
+  /** @param now monotonic clock, in milliseconds */
+  constructor(rules: GroupRules<D, T, R>, now = () => performance.now()) {
     this.#rules = rules
-    this.#now = ahora
+    this.#now = now
   }
 
   async request(dueno: D, datos: readonly T[]): Promise<R[]> {
     if (datos.length === 0) return []
     return new Promise((resolver, reject) => {
-      const nombre = this.#isAlone(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#rules.groupKey(dueno)}`
-      const cola = this.#colas.get(nombre) ?? { owners: new Map(), inFlight: 0, scheduled: false }
-      this.#colas.set(nombre, cola)
-      const ownerRequests = cola.owners.get(dueno.clave)
+      const name = this.#isAlone(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#rules.groupKey(dueno)}`
+      const queue = this.#queues.get(name) ?? { owners: new Map(), inFlight: 0, scheduled: false }
+      this.#queues.set(name, queue)
+      const ownerRequests = queue.owners.get(dueno.clave)
       const waitingRequest = { dueno, datos, resolver, reject }
       if (ownerRequests) ownerRequests.push(waitingRequest)
-      else cola.owners.set(dueno.clave, [waitingRequest])
-      if (cola.scheduled) return
+      else queue.owners.set(dueno.clave, [waitingRequest])
+      if (queue.scheduled) return
       // Without a timer, the group takes all requests of this turn of the event loop, and a single request does not
       // wait for others.
-      cola.scheduled = true
+      queue.scheduled = true
       setImmediate(() => {
-        cola.scheduled = false
-        this.#processGroups(nombre, cola)
+        queue.scheduled = false
+        this.#processGroups(name, queue)
       })
     })
   }
 
   #isAlone({ clave }: D): boolean {
-    const hasta = this.#aloneUntil.get(clave)
-    if (hasta === undefined) return false
-    if (hasta > this.#now()) return true
+    const until = this.#aloneUntil.get(clave)
+    if (until === undefined) return false
+    if (until > this.#now()) return true
     this.#aloneUntil.delete(clave)
     return false
   }
 
-  #processGroups(nombre: string, cola: Cola<D, T, R>): void {
-    while (cola.owners.size > 0 && cola.inFlight < this.#rules.concurrency) {
-      const group = this.#takeGroup(cola)
-      cola.inFlight++
+  #processGroups(name: string, queue: Cola<D, T, R>): void {
+    while (queue.owners.size > 0 && queue.inFlight < this.#rules.concurrency) {
+      const group = this.#takeGroup(queue)
+      queue.inFlight++
       void this.#processGroup(group).finally(() => {
-        cola.inFlight--
-        this.#processGroups(nombre, cola)
-        if (cola.inFlight === 0 && cola.owners.size === 0 && !cola.scheduled) this.#colas.delete(nombre)
+        queue.inFlight--
+        this.#processGroups(name, queue)
+        if (queue.inFlight === 0 && queue.owners.size === 0 && !queue.scheduled) this.#queues.delete(name)
       })
     }
   }
@@ -105,15 +105,15 @@ export class Groups<D extends GroupOwner, T, R> {
   #takeGroup({ owners }: Cola<D, T, R>): WaitingRequest<D, T, R>[] {
     const group: WaitingRequest<D, T, R>[] = []
     let count = 0
-    for (const [clave, ownerRequests] of owners) {
+    for (const [key, ownerRequests] of owners) {
       const [firstRequest] = ownerRequests
       if (count > 0 && count + firstRequest!.datos.length > this.#rules.max) continue
       group.push(firstRequest!)
       count += firstRequest!.datos.length
       ownerRequests.shift()
       // The owner moves to the end of the Map, so this loop visits it again after all others.
-      owners.delete(clave)
-      if (ownerRequests.length > 0) owners.set(clave, ownerRequests)
+      owners.delete(key)
+      if (ownerRequests.length > 0) owners.set(key, ownerRequests)
       if (count >= this.#rules.max) break
     }
     return group
@@ -136,24 +136,24 @@ export class Groups<D extends GroupOwner, T, R> {
    */
   async #processSeparately(ownerGroups: readonly WaitingRequest<D, T, R>[][]): Promise<void> {
     await Promise.all(
-      ownerGroups.map(async (parte) => {
+      ownerGroups.map(async (part) => {
         try {
           // `isSingleOwner` is false although each owner is alone here. An owner whose data fails again is then known to be at
           // fault.
-          this.#deliverResults(parte, await this.#rules.perform(parte, false))
+          this.#deliverResults(part, await this.#rules.perform(part, false))
         } catch (error) {
-          if (this.#rules.isSingleOwnerError(error)) this.#aloneUntil.set(parte[0]!.dueno.clave, this.#now() + ALONE_MS)
-          await this.#processGroup(parte)
+          if (this.#rules.isSingleOwnerError(error)) this.#aloneUntil.set(part[0]!.dueno.clave, this.#now() + ALONE_MS)
+          await this.#processGroup(part)
         }
       }),
     )
   }
 
-  #deliverResults(group: readonly WaitingRequest<D, T, R>[], resultados: R[]): void {
-    let desde = 0
+  #deliverResults(group: readonly WaitingRequest<D, T, R>[], results: R[]): void {
+    let from = 0
     for (const { datos, resolver } of group) {
-      resolver(resultados.slice(desde, desde + datos.length))
-      desde += datos.length
+      resolver(results.slice(from, from + datos.length))
+      from += datos.length
     }
   }
 }

@@ -37,7 +37,7 @@ export type JobKind<D> = {
    * the same work at the same time. Doing the work a second time must therefore change nothing. Undefined if other code
    * takes the jobs.
    */
-  run?: (deps: D, trabajos: readonly HeldJob[]) => Promise<void>
+  run?: (deps: D, jobs: readonly HeldJob[]) => Promise<void>
 }
 
 /** Job that a worker holds. */

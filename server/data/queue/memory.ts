@@ -16,13 +16,13 @@ export class RecentIds {
     return this.#fedAt.has(id)
   }
 
-  add(ids: readonly string[], ahora: number): void {
-    for (const id of ids) this.#fedAt.set(id, ahora)
+  add(ids: readonly string[], now: number): void {
+    for (const id of ids) this.#fedAt.set(id, now)
   }
 
-  forgetOld(ahora: number): void {
+  forgetOld(now: number): void {
     for (const [id, fedAt] of this.#fedAt) {
-      if (fedAt > ahora - this.#memoryMs) break
+      if (fedAt > now - this.#memoryMs) break
       this.#fedAt.delete(id)
     }
   }

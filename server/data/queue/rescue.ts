@@ -30,7 +30,7 @@ const SILENT_JOBS = statement<{ colas: readonly string[] }, SilentJob>(
 interface RescueDeps {
   noWaitDb: Db
   log: Log
-  wake: (cola: string) => void
+  wake: (queue: string) => void
 }
 
 /**
@@ -44,7 +44,7 @@ interface RescueDeps {
 export class Rescue {
   readonly #boss: PgBoss
   readonly #deps: RescueDeps
-  readonly #colas: readonly string[]
+  readonly #queues: readonly string[]
   /**
    * Heartbeats that the previous look found too old, by the job's id. A job with the same heartbeat at the next look
    * has lost its worker.
@@ -55,24 +55,24 @@ export class Rescue {
   constructor(boss: PgBoss, deps: RescueDeps, colas: readonly string[]) {
     this.#boss = boss
     this.#deps = deps
-    this.#colas = colas
+    this.#queues = colas
   }
 
   async look(): Promise<void> {
-    const silentJobs = await this.#deps.noWaitDb.query(SILENT_JOBS, { colas: this.#colas })
+    const silentJobs = await this.#deps.noWaitDb.query(SILENT_JOBS, { colas: this.#queues })
     const deadJobs = silentJobs.filter(({ id, heartbeat }) => this.#seenHeartbeats.get(id) === heartbeat)
     this.#seenHeartbeats = new Map(silentJobs.map(({ id, heartbeat }) => [id, heartbeat]))
-    for (const [cola, trabajos] of Map.groupBy(deadJobs, (job) => job.cola)) await this.#giveBack(cola, trabajos)
+    for (const [queue, jobs] of Map.groupBy(deadJobs, (job) => job.cola)) await this.#giveBack(queue, jobs)
   }
 
   /**
    * Gives jobs back to their queue. pg-boss compares the number of the attempt. A job that its worker has settled
    * meanwhile, or that another worker holds, stays as it is.
    */
-  async #giveBack(cola: string, trabajos: readonly SilentJob[]): Promise<void> {
-    const intentos = trabajos.map(({ id, retry_count: retryCount }) => ({ id, retryCount }))
+  async #giveBack(cola: string, jobs: readonly SilentJob[]): Promise<void> {
+    const intentos = jobs.map(({ id, retry_count: retryCount }) => ({ id, retryCount }))
     await this.#boss.fail(cola, intentos, { message: 'worker lost' })
-    this.#deps.log.warn({ cola, trabajos: trabajos.length }, 'jobs of a lost worker')
+    this.#deps.log.warn({ cola, trabajos: jobs.length }, 'jobs of a lost worker')
     setTimeout(() => this.#deps.wake(cola), RETRY_DELAY_SECONDS * 1_000).unref()
   }
 }

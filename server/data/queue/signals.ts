@@ -40,12 +40,11 @@ export class SignalSender {
 
   /**
    * Sends a signal.
-   * @param claves webhook endpoints that may have due deliveries; undefined: there may be any kind of work
+   * @param keys webhook endpoints that may have due deliveries; undefined: there may be any kind of work
    */
-  readonly send = (claves?: readonly SignalKey[]): void => {
-    if (!claves) this.#unsentTexts.add(ANY_WORK)
-    for (const { comercio_id, modo, webhook } of claves ?? [])
-      this.#unsentTexts.add(`${comercio_id},${modo},${webhook}`)
+  readonly send = (keys?: readonly SignalKey[]): void => {
+    if (!keys) this.#unsentTexts.add(ANY_WORK)
+    for (const { comercio_id, modo, webhook } of keys ?? []) this.#unsentTexts.add(`${comercio_id},${modo},${webhook}`)
     if (!this.#isSending) void this.#sendAll()
   }
 
@@ -53,7 +52,7 @@ export class SignalSender {
     this.#isSending = true
     while (this.#unsentTexts.size > 0) {
       const texts = this.#unsentTexts.delete(ANY_WORK) ? [ANY_WORK] : [...this.#unsentTexts].slice(0, KEYS_PER_SIGNAL)
-      for (const texto of texts) this.#unsentTexts.delete(texto)
+      for (const text of texts) this.#unsentTexts.delete(text)
       await this.#pool
         .query({ name: 'senales.decir', text: 'select pg_notify($1, $2)', values: [CANAL, texts.join(' ')] })
         .catch((err: unknown) => this.#log.warn({ err }, 'NOTIFY failed'))
@@ -66,7 +65,7 @@ export class SignalSender {
 export class SignalListener {
   readonly #url: string
   readonly #log: Log
-  readonly #onSignal: (claves?: readonly SignalKey[]) => void
+  readonly #onSignal: (keys?: readonly SignalKey[]) => void
   #client: pg.Client | undefined
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -75,7 +74,7 @@ export class SignalListener {
    * @param onSignal called with the webhook endpoints that may have due deliveries, or without argument if there may be
    *   any kind of work
    */
-  constructor(url: string, log: Log, onSignal: (claves?: readonly SignalKey[]) => void) {
+  constructor(url: string, log: Log, onSignal: (keys?: readonly SignalKey[]) => void) {
     this.#url = url
     this.#log = log
     this.#onSignal = onSignal
@@ -120,8 +119,8 @@ export class SignalListener {
 
 function readSignal(payload: string): SignalKey[] | undefined {
   if (payload === ANY_WORK) return undefined
-  return payload.split(' ').map((texto) => {
-    const [comercio_id = '', modo, webhook = ''] = texto.split(',')
+  return payload.split(' ').map((text) => {
+    const [comercio_id = '', modo, webhook = ''] = text.split(',')
     return { comercio_id, modo: modo as SignalKey['modo'], webhook }
   })
 }

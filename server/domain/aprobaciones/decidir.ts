@@ -81,16 +81,16 @@ export type AprobacionDecisionDeps = Pick<
  */
 export async function decideAprobacion(
   deps: AprobacionDecisionDeps,
-  quien: Actor & { identity: Identities['sesionDePersona'] },
-  codigo: string,
+  actor: Actor & { identity: Identities['sesionDePersona'] },
+  code: string,
   { estado, razon }: Decision,
 ): Promise<Aprobacion> {
   const { db, clock, secretos, bitacora, notifyJobs } = deps
-  const { persona: decide, nombre } = quien.identity
-  const companyIdentity = companyLlave(quien.identity, 'administrar')
+  const { persona: decide, nombre } = actor.identity
+  const companyIdentity = companyLlave(actor.identity, 'administrar')
   if (!companyIdentity)
     throw new Problema('alcance_insuficiente', 'La operación pide el alcance administrar y su cuenta no lo tiene.')
-  const row = await requireAprobacion(db, codigo)
+  const row = await requireAprobacion(db, code)
   const { id, aprobacion, tipo, pide } = row
   if (pide === decide)
     throw new Problema(
@@ -112,27 +112,27 @@ export async function decideAprobacion(
     const commonFields = { accion: estado === 'aprobada' ? 'darAprobacion' : 'rechazarAprobacion' }
     if (estado === 'rechazada') {
       const change = { campos: ['estado', 'razon'], antes: { estado: 'pendiente' }, despues: { estado, pide } }
-      await bitacora.record(query, quien, { ...commonFields, sobre: ['aprobacion', aprobacion], ...change })
+      await bitacora.record(query, actor, { ...commonFields, sobre: ['aprobacion', aprobacion], ...change })
       return closedRow
     }
     if (!contenido) throw closedAprobacion('Lo que se pidió ya no se puede leer.')
-    const lineas = await EFFECTS[tipo](query, deps, { identity: companyIdentity, contenido })
+    const lines = await EFFECTS[tipo](query, deps, { identity: companyIdentity, contenido })
     await bitacora.recordAll(
       query,
-      quien,
-      lineas.map(({ despues, ...linea }) => ({ ...commonFields, ...linea, despues: { ...despues, aprobacion, pide } })),
+      actor,
+      lines.map(({ despues, ...line }) => ({ ...commonFields, ...line, despues: { ...despues, aprobacion, pide } })),
     )
     return closedRow
   })
-  if (!closedAprobacionRow) throw closedAprobacion(whyNotDecidable(await requireAprobacion(db, codigo), clock()))
+  if (!closedAprobacionRow) throw closedAprobacion(whyNotDecidable(await requireAprobacion(db, code), clock()))
   notifyJobs()
   return presentAprobacion(deps, closedAprobacionRow)
 }
 
 /** Returns the reason why an approval could not be decided, in Spanish. */
-function whyNotDecidable({ estado, vence_en }: AprobacionRow, ahora: Date): string {
+function whyNotDecidable({ estado, vence_en }: AprobacionRow, now: Date): string {
   if (estado === 'retirada') return 'Quien pidió la aprobación la retiró.'
   if (estado !== 'pendiente') return `La aprobación ya se decidió: está ${estado}.`
-  if (vence_en <= ahora) return 'La aprobación venció.'
+  if (vence_en <= now) return 'La aprobación venció.'
   return 'Usted, o quien pidió la aprobación, ya no administra.'
 }

@@ -1,8 +1,8 @@
 import { presentAprobacion, requireAprobacion } from '../equipo/aprobacion.ts'
 import type { Handler } from '../operation.ts'
 
-export const obtenerAprobacion: Handler<'obtenerAprobacion'> = async ({ path, ...quien }, deps) => {
+export const obtenerAprobacion: Handler<'obtenerAprobacion'> = async ({ path, ...caller }, deps) => {
   const row = await requireAprobacion(deps.db, path.aprobacion)
-  await deps.bitacora.recordRead(quien, { accion: 'obtenerAprobacion', sobre: ['aprobacion', row.aprobacion] })
+  await deps.bitacora.recordRead(caller, { accion: 'obtenerAprobacion', sobre: ['aprobacion', row.aprobacion] })
   return { status: 200, body: presentAprobacion(deps, row) }
 }

@@ -17,15 +17,15 @@ const WITHDRAW = statement<{ id: string; ahora: Date }, { id: string }>(
  */
 export async function withdrawAprobacion(
   { db, clock, bitacora }: Pick<Deps, 'db' | 'clock' | 'bitacora'>,
-  quien: Actor & { identity: { persona: string } },
-  codigo: string,
+  actor: Actor & { identity: { persona: string } },
+  code: string,
 ): Promise<void> {
-  const { id, aprobacion, pide } = await requireAprobacion(db, codigo)
-  if (pide !== quien.identity.persona) throw unknownAprobacion()
+  const { id, aprobacion, pide } = await requireAprobacion(db, code)
+  if (pide !== actor.identity.persona) throw unknownAprobacion()
   await inTransaction(db.central, async (query) => {
     const [retirada] = await query(WITHDRAW, { id, ahora: clock() })
     if (!retirada) throw closedAprobacion('La aprobación ya se decidió, se retiró o venció.')
-    await bitacora.record(query, quien, {
+    await bitacora.record(query, actor, {
       accion: 'retirarAprobacion',
       sobre: ['aprobacion', aprobacion],
       antes: { estado: 'pendiente' },
@@ -34,7 +34,7 @@ export async function withdrawAprobacion(
   })
 }
 
-export const retirarAprobacion: Handler<'retirarAprobacion'> = async ({ path, ...quien }, deps) => {
-  await withdrawAprobacion(deps, quien, path.aprobacion)
+export const retirarAprobacion: Handler<'retirarAprobacion'> = async ({ path, ...caller }, deps) => {
+  await withdrawAprobacion(deps, caller, path.aprobacion)
   return { status: 204, body: undefined }
 }

@@ -23,7 +23,7 @@ const PREFIX = 'arch_'
 const newArchivoCode = () => PREFIX + randomBase32(16)
 
 /** Reports whether a storage key is a file code of this service. A bucket may also hold files of other programs. */
-export const isArchivoCode = (clave: string) => clave.startsWith(PREFIX)
+export const isArchivoCode = (key: string) => key.startsWith(PREFIX)
 
 /** Data of a file except its code, its guide and the values computed from its bytes. */
 type ArchivoData = Pick<
@@ -98,8 +98,8 @@ const RESERVE = statement<GuiaKey & Pick<ArchivoRow, 'archivo' | 'creado_en'>>(
  * Requires that the guide can take another picture.
  * @throws Problema 409 if the guide or the attempt has its maximum of pictures
  */
-async function requireImageQuota(query: Query, guiaKey: GuiaKey, ahora: Date): Promise<void> {
-  const [cuenta] = await query(COUNT, { ...guiaKey, desde: new Date(ahora.getTime() - UPLOAD_TIMEOUT_MS) })
+async function requireImageQuota(query: Query, guiaKey: GuiaKey, now: Date): Promise<void> {
+  const [cuenta] = await query(COUNT, { ...guiaKey, desde: new Date(now.getTime() - UPLOAD_TIMEOUT_MS) })
   const exceeded = (['per_guia', 'per_intento'] as const).find((bound) => cuenta![bound] >= MAX_IMAGES[bound])
   if (!exceeded) return
   const subject = exceeded === 'per_guia' ? 'La guía' : 'Este intento de entrega'
@@ -171,16 +171,16 @@ export function presentArchivo(
 export async function receiveImage(
   { db, clock, store, reception }: Pick<Deps, 'db' | 'clock' | 'store' | 'reception'>,
   { autor, authorize }: { autor: string; authorize?: (guia: GuiaRow) => Promise<void> },
-  codigo: string,
+  code: string,
   tipo: TipoDeSubida,
-  contenido: Readable,
+  content: Readable,
   tomada?: string,
 ): Promise<DeclaredResponse<'subirArchivo'>> {
-  const guia = await findGuia(db, 'todos', codigo)
+  const guia = await findGuia(db, 'todos', code)
   await authorize?.(guia)
   // Rejects a full guide before the body is read. `saveArchivo` counts again under a lock.
   await requireImageQuota(db.query, guiaKeyOf(guia), clock())
-  const row = await reception.receive(contenido, async (path, inTurn) => {
+  const row = await reception.receive(content, async (path, inTurn) => {
     const image = await inTurn(() => readImage(path, tipo))
     return saveArchivo({ db, store, clock }, guia, {
       ...image,

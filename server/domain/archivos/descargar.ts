@@ -31,11 +31,11 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   // A deleted file gets the same response as an invalid link.
   if (!disp || !row) throw uniformProblem('enlace_invalido')
   const { mime, bytes, sha256 } = row
-  const nombre = `${archivo}.${EXTENSIONS[mime] ?? 'bin'}`
+  const name = `${archivo}.${EXTENSIONS[mime] ?? 'bin'}`
   if (store.link) {
     // The storage itself handles ranges and conditional requests. Its link is valid for one method only.
     const method = headersOnly ? 'HEAD' : 'GET'
-    const disposition = dispositionOf(disp, nombre)
+    const disposition = dispositionOf(disp, name)
     const Location = await store.link(archivo, { method, mime, disposition })
     return { status: 307, headers: { Location, ...CROSS_ORIGIN_HEADERS }, body: undefined }
   }
@@ -43,7 +43,7 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   if (etagMatches(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
 
   const cabeceras = {
-    ...downloadHeaders(disp, nombre, ETag),
+    ...downloadHeaders(disp, name, ETag),
     'Accept-Ranges': 'bytes',
   }
   const isRangeCurrent = headers['if-range'] === undefined || headers['if-range'] === ETag
@@ -52,13 +52,13 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
     const contentRange = { 'Content-Range': `bytes */${bytes}` }
     throw new Problema('rango_invalido', `El archivo tiene ${bytes} bytes.`, { cabeceras: contentRange })
   }
-  const contenido = await store.leer(archivo, range)
-  if (!range) return { status: 200, headers: cabeceras, body: new ByteStream(mime, bytes, contenido) }
+  const content = await store.leer(archivo, range)
+  if (!range) return { status: 200, headers: cabeceras, body: new ByteStream(mime, bytes, content) }
   const { desde, hasta } = range
   return {
     status: 206,
     headers: { ...cabeceras, 'Content-Range': `bytes ${desde}-${hasta}/${bytes}` },
-    body: new ByteStream(mime, hasta - desde + 1, contenido),
+    body: new ByteStream(mime, hasta - desde + 1, content),
   }
 }
 
@@ -68,14 +68,14 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
  * malformed header
  */
 function parseRange(header: string | undefined, bytes: number): ByteRange | 'fuera' | undefined {
-  const [, firstByte, ultimo] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
-  if (firstByte === undefined || ultimo === undefined || firstByte + ultimo === '') return undefined
+  const [, firstByte, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
+  if (firstByte === undefined || last === undefined || firstByte + last === '') return undefined
   if (firstByte === '') {
-    const byteCount = Math.min(Number(ultimo), bytes)
+    const byteCount = Math.min(Number(last), bytes)
     return byteCount === 0 ? 'fuera' : { desde: bytes - byteCount, hasta: bytes - 1 }
   }
   const desde = Number(firstByte)
-  const hasta = ultimo === '' ? bytes - 1 : Math.min(Number(ultimo), bytes - 1)
-  if (ultimo !== '' && Number(ultimo) < desde) return undefined
+  const hasta = last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1)
+  if (last !== '' && Number(last) < desde) return undefined
   return desde >= bytes ? 'fuera' : { desde, hasta }
 }

@@ -13,9 +13,9 @@ export type LinkParameters = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | 'form
 
 /** Creates and verifies signed links, which open content (a file, labels) for a limited time without an API key. */
 export interface SignedLinks {
-  create(nombre: string, disp: Disposition, formato?: string): { url: string; vence_en: string }
+  create(name: string, disp: Disposition, format?: string): { url: string; vence_en: string }
   /** Returns the disposition of a valid link; undefined if the link is invalid for any reason. */
-  verify(nombre: string, linkParameters: LinkParameters): Disposition | undefined
+  verify(name: string, linkParameters: LinkParameters): Disposition | undefined
 }
 
 /** Maximum remaining lifetime of a valid link, in milliseconds. */
@@ -25,9 +25,9 @@ const MAX_LIFETIME_MS = DAY_MS
  * Signs the path and every parameter in this fixed order. No signed parameter contains a line break. The path names the
  * kind of content, so the signature of a file does not open a label.
  */
-const sign = (clave: Buffer, path: string, exp: string, kid: string, disp: string, formato?: string) =>
-  createHmac('sha256', clave)
-    .update(['1', path, exp, kid, disp, ...(formato === undefined ? [] : [formato])].join('\n'))
+const sign = (key: Buffer, path: string, exp: string, kid: string, disp: string, format?: string) =>
+  createHmac('sha256', key)
+    .update(['1', path, exp, kid, disp, ...(format === undefined ? [] : [format])].join('\n'))
     .digest('base64url')
 
 /** Creates the object that signs and verifies links whose paths begin with one folder. */
@@ -45,26 +45,26 @@ export function createSignedLinks({
   /** First segment of the path of every link. */
   folder: 'archivos' | 'etiquetas'
 }): SignedLinks {
-  const pathOf = (nombre: string) => `/${folder}/${nombre}`
+  const pathOf = (name: string) => `/${folder}/${name}`
   return {
-    create(nombre, disp, formato) {
+    create(name, disp, format) {
       const { kid, clave } = secretos.current('enlaces')
       const exp = Math.floor(clock().getTime() / 1_000) + minutes * 60
-      const firma = sign(clave, pathOf(nombre), String(exp), kid, disp, formato)
-      const formatParameter = formato === undefined ? '' : `&formato=${formato}`
+      const firma = sign(clave, pathOf(name), String(exp), kid, disp, format)
+      const formatParameter = format === undefined ? '' : `&formato=${format}`
       return {
-        url: `${publicUrl}${pathOf(nombre)}?v=1&exp=${exp}&kid=${kid}&disp=${disp}${formatParameter}&firma=${firma}`,
+        url: `${publicUrl}${pathOf(name)}?v=1&exp=${exp}&kid=${kid}&disp=${disp}${formatParameter}&firma=${firma}`,
         vence_en: new Date(exp * 1_000).toISOString(),
       }
     },
-    verify(nombre, { v, exp = '', kid = '', disp, formato, firma = '' }) {
+    verify(name, { v, exp = '', kid = '', disp, formato, firma = '' }) {
       const subkey = secretos.de('enlaces', kid)
       if (v !== '1' || !/^[1-9]\d{9}$/.test(exp) || !subkey || (disp !== 'inline' && disp !== 'attachment'))
         return undefined
       // Signatures are compared as text: the last base64 character has unused bits, and a link altered in these bits
       // must be invalid.
-      const [givenSignature, expected] = [firma, sign(subkey.clave, pathOf(nombre), exp, kid, disp, formato)].map(
-        (texto) => Buffer.from(texto),
+      const [givenSignature, expected] = [firma, sign(subkey.clave, pathOf(name), exp, kid, disp, formato)].map(
+        (text) => Buffer.from(text),
       )
       if (givenSignature!.length !== expected!.length || !timingSafeEqual(givenSignature!, expected!)) return undefined
       const remainingMs = Number(exp) * 1_000 - clock().getTime()

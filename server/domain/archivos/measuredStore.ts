@@ -3,10 +3,10 @@ import type { FileMetrics } from './metrics.ts'
 
 /** Wraps a file storage, so that its calls are counted and timed. */
 export function measureStore(store: FileStore, metrics: FileMetrics): FileStore {
-  const measure = async <T>(operacion: Parameters<FileMetrics['store']>[0], perform: () => Promise<T>): Promise<T> => {
+  const measure = async <T>(operation: Parameters<FileMetrics['store']>[0], perform: () => Promise<T>): Promise<T> => {
     const startedAt = performance.now()
-    const countResult = (resultado: 'ok' | 'fallo') =>
-      metrics.store(operacion, resultado, (performance.now() - startedAt) / 1_000)
+    const countResult = (result: 'ok' | 'fallo') =>
+      metrics.store(operation, result, (performance.now() - startedAt) / 1_000)
     try {
       const result = await perform()
       countResult('ok')
@@ -20,8 +20,8 @@ export function measureStore(store: FileStore, metrics: FileMetrics): FileStore 
   return {
     save: (...datos) => measure('guardar', () => store.save(...datos)),
     leer: (...datos) => measure('leer', () => store.leer(...datos)),
-    exists: (clave) => measure('existe', () => store.exists(clave)),
-    remove: (clave) => measure('borrar', () => store.remove(clave)),
+    exists: (key) => measure('existe', () => store.exists(key)),
+    remove: (key) => measure('borrar', () => store.remove(key)),
     list: () => store.list(),
     ...(link ? { link: (...datos) => link(...datos) } : {}),
   }

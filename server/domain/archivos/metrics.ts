@@ -9,7 +9,7 @@ export interface StoreDifferences {
 /** Counters of the file storage and its sweeper. */
 export interface FileMetrics {
   /** Counts a call of the storage. */
-  store(operacion: 'guardar' | 'leer' | 'existe' | 'borrar', resultado: 'ok' | 'fallo', segundos: number): void
+  store(operation: 'guardar' | 'leer' | 'existe' | 'borrar', result: 'ok' | 'fallo', seconds: number): void
   /** Sets the result of the last sweep. */
   differences(found: StoreDifferences): void
 }

@@ -20,7 +20,7 @@ export interface Reception {
    * because one hanging call there would block all uploads.
    * @throws Problema 503 if too many uploads are in progress or the disk fails
    */
-  receive<T>(contenido: Readable, perform: (path: string, inTurn: Turns) => Promise<T>): Promise<T>
+  receive<T>(content: Readable, perform: (path: string, inTurn: Turns) => Promise<T>): Promise<T>
 }
 
 /** Maximum number of concurrent uploads per process. Further uploads get a 503. */
@@ -35,12 +35,12 @@ const STALE_MS = HOUR_MS
 
 /** Creates the receiver of uploads. It creates the folder, and deletes the files that crashed processes left there. */
 export function createReception(folder: string): Reception {
-  const turno = createTurns(CONCURRENCY)
+  const turn = createTurns(CONCURRENCY)
   let inProgress = 0
   let prepared: Promise<void> | undefined
   let sweptAt = 0
   return {
-    async receive(contenido, perform) {
+    async receive(content, perform) {
       if (inProgress >= MAX_IN_PROGRESS)
         throw unavailable('Hay demasiadas subidas a la vez. Repita la solicitud en unos segundos.')
       inProgress++
@@ -55,9 +55,9 @@ export function createReception(folder: string): Reception {
             prepared = undefined
             throw error
           })
-          await pipeline(contenido, createWriteStream(path, { mode: 0o600 }))
+          await pipeline(content, createWriteStream(path, { mode: 0o600 }))
         })
-        return await perform(path, turno)
+        return await perform(path, turn)
       } finally {
         inProgress--
         await rm(path, { force: true }).catch(() => {})
@@ -68,8 +68,8 @@ export function createReception(folder: string): Reception {
 
 async function prepare(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const nombre of await readdir(folder)) {
-    const { mtimeMs } = await stat(join(folder, nombre)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-    if (mtimeMs < Date.now() - STALE_MS) await rm(join(folder, nombre), { force: true })
+  for (const name of await readdir(folder)) {
+    const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
+    if (mtimeMs < Date.now() - STALE_MS) await rm(join(folder, name), { force: true })
   }
 }

@@ -141,37 +141,37 @@ export async function sweepUnknownFiles({
   log,
   metrics,
 }: Pick<Deps, 'db' | 'store' | 'clock' | 'log'> & { metrics: Pick<FileMetrics, 'differences'> }): Promise<void> {
-  const ahora = clock().getTime()
-  const completeBefore = new Date(ahora - ABANDONED_MS)
+  const now = clock().getTime()
+  const completeBefore = new Date(now - ABANDONED_MS)
   let [completeCount, filesWithoutRow] = [0, 0]
-  let pagina: { clave: string; ago: number }[] = []
+  let page: { clave: string; ago: number }[] = []
   const sweepPage = async () => {
     const known = await readKnown(
       db,
-      pagina.map(({ clave }) => clave),
+      page.map(({ clave }) => clave),
       completeBefore,
     )
     completeCount += known.filter(({ complete }) => complete).length
     const knownKeys = new Set(known.map(({ clave }) => clave))
-    const unnamed = pagina.filter(({ clave }) => !knownKeys.has(clave))
-    const stale = pagina.filter(({ ago }) => ago > UNNAMED_MS)
-    const claves = unnamed.filter(({ ago }) => ago > UNNAMED_MS).map(({ clave }) => clave)
-    const isForeignStore = claves.length > stale.length / 2
+    const unnamed = page.filter(({ clave }) => !knownKeys.has(clave))
+    const stale = page.filter(({ ago }) => ago > UNNAMED_MS)
+    const keys = unnamed.filter(({ ago }) => ago > UNNAMED_MS).map(({ clave }) => clave)
+    const isForeignStore = keys.length > stale.length / 2
     // A younger file may belong to an upload whose row is not committed yet.
-    filesWithoutRow += unnamed.filter(({ ago }) => ago > ABANDONED_MS).length - (isForeignStore ? 0 : claves.length)
-    if (claves.length > 0) {
+    filesWithoutRow += unnamed.filter(({ ago }) => ago > ABANDONED_MS).length - (isForeignStore ? 0 : keys.length)
+    if (keys.length > 0) {
       const message = isForeignStore
         ? 'most files of the storage are unknown to this database: nothing deleted'
         : 'unknown files swept'
-      log.warn({ archivos: claves.length, de: stale.length }, message)
+      log.warn({ archivos: keys.length, de: stale.length }, message)
     }
-    if (!isForeignStore) for (const clave of claves) await store.remove(clave)
-    pagina = []
+    if (!isForeignStore) for (const key of keys) await store.remove(key)
+    page = []
     return !isForeignStore
   }
   for await (const { clave, modifiedAt } of store.list()) {
-    if (isArchivoCode(clave)) pagina.push({ clave, ago: ahora - modifiedAt.getTime() })
-    if (pagina.length === MAX_PER_BATCH && !(await sweepPage())) return metrics.differences({ filesWithoutRow })
+    if (isArchivoCode(clave)) page.push({ clave, ago: now - modifiedAt.getTime() })
+    if (page.length === MAX_PER_BATCH && !(await sweepPage())) return metrics.differences({ filesWithoutRow })
   }
   await sweepPage()
   const missingFiles = Math.max(0, (await countComplete(db, completeBefore)) - completeCount)

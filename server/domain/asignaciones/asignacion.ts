@@ -19,7 +19,7 @@ export type AsignacionRow = RowOf<asignacion, { modo: Modo; fecha: Dia }>
 /** Assignment of a guide, read by the guide's code. */
 type AsignacionRead = Pick<AsignacionRow, 'repartidor' | 'fecha' | 'autor' | 'asignado_en'> & { guia: string }
 
-const LEER = statement<{ guias: readonly string[] }, AsignacionRead>(
+const READ = statement<{ guias: readonly string[] }, AsignacionRead>(
   'asignaciones.leer',
   'part',
   `select i.guia, a.repartidor, a.fecha::text as fecha, a.autor, a.asignado_en
@@ -33,7 +33,7 @@ const LEER = statement<{ guias: readonly string[] }, AsignacionRead>(
  */
 export async function readAsignaciones(db: Db, guias: readonly string[]): Promise<Map<string, Asignacion>> {
   if (guias.length === 0) return new Map()
-  const rows = await askByKey(db, guias, ({ query }, partGuias) => query(LEER, { guias: partGuias }))
+  const rows = await askByKey(db, guias, ({ query }, partGuias) => query(READ, { guias: partGuias }))
   const [repartidoresByCode, authorOf] = await Promise.all([
     readRepartidorNames(
       db,
@@ -89,10 +89,10 @@ export interface ToTakeParams {
   held_states: readonly Estado[]
 }
 
-/** Returns the parameters of {@link TO_TAKE} for assignments up to `despues` days after today. */
-export function toTakeParams(deps: Pick<Deps, 'clock' | 'settings'>, despues = 0): ToTakeParams {
-  const hoy = companyDay(deps)
-  const dias = Array.from({ length: PREVIOUS_DAYS + 1 + despues }, (_, i) => addDays(hoy, i - PREVIOUS_DAYS))
+/** Returns the parameters of {@link TO_TAKE} for assignments up to `after` days after today. */
+export function toTakeParams(deps: Pick<Deps, 'clock' | 'settings'>, after = 0): ToTakeParams {
+  const today = companyDay(deps)
+  const dias = Array.from({ length: PREVIOUS_DAYS + 1 + after }, (_, i) => addDays(today, i - PREVIOUS_DAYS))
   return { dias, en_curso: ONGOING_STATES, held_states: HELD_STATES }
 }
 

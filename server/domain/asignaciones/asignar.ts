@@ -30,7 +30,7 @@ const LOCK = statement<{ guias: readonly string[] }>(
    where i.guia = any(:guias::text[]) order by g.comercio_id, g.modo, g.id for no key update of g`,
 )
 
-const LEER = statement<{ guias: readonly string[] }, AssignableGuia>(
+const READ = statement<{ guias: readonly string[] }, AssignableGuia>(
   'asignaciones.deGuias',
   'part',
   `select g.comercio_id, g.modo, g.id, g.guia, g.estado, a.repartidor, a.fecha::text as fecha
@@ -60,26 +60,26 @@ const terminada = (estado: Estado) =>
  * Assigns guides of any merchants to a courier. Each part of the data has its own transaction. If a part cannot be
  * reached, the request fails, but guides of other parts may already be assigned.
  */
-export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...quien }, deps) => {
+export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...caller }, deps) => {
   const { db, clock, bitacora } = deps
   const { repartidor } = await requireActiveRepartidor(db, body.repartidor)
-  const hoy = companyDay(deps)
-  const dias = diasDe(null, hoy)
-  const { fecha = hoy } = body
-  if (fecha < dias.desde || fecha > dias.hasta) throw dayOutOfRange(dias)
+  const today = companyDay(deps)
+  const days = diasDe(null, today)
+  const { fecha = today } = body
+  if (fecha < days.desde || fecha > days.hasta) throw dayOutOfRange(days)
   const newAsignacion = { repartidor, fecha }
 
-  const guiaRows = await askByKey(db, toGuiaCodes(body.guias), (parte, guias) =>
-    inTransaction(parte, async (query) => {
+  const guiaRows = await askByKey(db, toGuiaCodes(body.guias), (part, guias) =>
+    inTransaction(part, async (query) => {
       await query(LOCK, { guias })
-      const guiaRows = await query(LEER, { guias })
+      const guiaRows = await query(READ, { guias })
       const changedRows = guiaRows.filter((row) => !isFinalState(row.estado) && !isSameAsignacion(row, newAsignacion))
       if (changedRows.length > 0) {
-        const autor = quien.identity.operador
+        const autor = caller.identity.operador
         await query(ASSIGN, { guias: JSON.stringify(changedRows), ...newAsignacion, autor, ahora: clock() })
         await bitacora.recordAll(
           query,
-          quien,
+          caller,
           changedRows.map(({ comercio_id, modo, guia, repartidor, fecha }) => ({
             accion: 'asignarGuias',
             sobre: ['guia', guia],
@@ -100,7 +100,7 @@ export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...quien }, 
   )
   return {
     status: 200,
-    body: { resultados: presentResults(deps, quien.requestId, body.guias, verdicts) },
+    body: { resultados: presentResults(deps, caller.requestId, body.guias, verdicts) },
   }
 }
 

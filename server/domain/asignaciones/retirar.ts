@@ -38,16 +38,16 @@ const assignedToOther = () =>
   new Problema('carrera_perdida', 'La guía ya está asignada a otro repartidor. Vea a quién antes de retirarla.')
 
 /** Removes the assignments of guides, in one transaction for each part of the data. */
-export const retirarAsignaciones: Handler<'retirarAsignaciones'> = async ({ body, ...quien }, deps) => {
+export const retirarAsignaciones: Handler<'retirarAsignaciones'> = async ({ body, ...caller }, deps) => {
   const { db, bitacora } = deps
   const { repartidor = null } = body
-  const rows = await askByKey(db, toGuiaCodes(body.guias), (parte, guias) =>
-    inTransaction(parte, async (query) => {
+  const rows = await askByKey(db, toGuiaCodes(body.guias), (part, guias) =>
+    inTransaction(part, async (query) => {
       const rows = await query(WITHDRAW, { guias, repartidor })
       const withdrawnRows = rows.filter((row) => row.repartidor !== null)
       await bitacora.recordAll(
         query,
-        quien,
+        caller,
         withdrawnRows.map(({ comercio_id, modo, guia, repartidor, fecha }) => ({
           accion: 'retirarAsignaciones',
           sobre: ['guia', guia],
@@ -64,6 +64,6 @@ export const retirarAsignaciones: Handler<'retirarAsignaciones'> = async ({ body
   )
   return {
     status: 200,
-    body: { resultados: presentResults(deps, quien.requestId, body.guias, verdicts) },
+    body: { resultados: presentResults(deps, caller.requestId, body.guias, verdicts) },
   }
 }

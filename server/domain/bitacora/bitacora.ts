@@ -143,14 +143,14 @@ export class Bitacora {
    * Writes the line of a change in the transaction of the change. Skips a line whose `campos` is empty, because nothing
    * changed.
    */
-  async record(query: Query, quien: Actor, linea: AuditEntry): Promise<void> {
-    if (linea.campos?.length !== 0) await this.recordAll(query, quien, [linea])
+  async record(query: Query, actor: Actor, line: AuditEntry): Promise<void> {
+    if (line.campos?.length !== 0) await this.recordAll(query, actor, [line])
   }
 
   /** Writes the lines of several changes in their transaction, with one statement. */
-  async recordAll(query: Query, quien: Actor, lineas: readonly AuditEntry[]): Promise<void> {
-    if (lineas.length === 0) return
-    await query(RECORD, { lineas: JSON.stringify(lineas.map((linea) => this.#toLine(quien, linea))) })
+  async recordAll(query: Query, actor: Actor, lines: readonly AuditEntry[]): Promise<void> {
+    if (lines.length === 0) return
+    await query(RECORD, { lineas: JSON.stringify(lines.map((line) => this.#toLine(actor, line))) })
   }
 
   /**
@@ -158,22 +158,22 @@ export class Bitacora {
    * write.
    * @throws Problema 503 if the queue is still full after the write
    */
-  async recordRead(quien: Actor, linea: AuditEntry): Promise<void> {
+  async recordRead(actor: Actor, line: AuditEntry): Promise<void> {
     if (this.#pending.length >= MAX_WAITING) await this.write()
     if (this.#pending.length >= MAX_WAITING)
       throw unavailable('La bitácora no admite más líneas en este momento. Repita la solicitud en unos segundos.')
-    this.#pending.push(this.#toLine(quien, linea))
+    this.#pending.push(this.#toLine(actor, line))
     this.#timer ??= setTimeout(() => void this.write(), DELAY_MS).unref()
   }
 
-  /** Queues the line of a refused request. Repeated requests with the same `clave` within one minute add no line. */
-  async rechazada(clave: string, quien: Actor, linea: AuditEntry): Promise<void> {
-    const ahora = this.#deps.newId().creado_en.getTime()
-    if ((this.#episodes.get(clave) ?? 0) > ahora - EPISODE_MS) return
-    this.#episodes.delete(clave)
+  /** Queues the line of a refused request. Repeated requests with the same `key` within one minute add no line. */
+  async rechazada(key: string, actor: Actor, line: AuditEntry): Promise<void> {
+    const now = this.#deps.newId().creado_en.getTime()
+    if ((this.#episodes.get(key) ?? 0) > now - EPISODE_MS) return
+    this.#episodes.delete(key)
     if (this.#episodes.size >= MAX_EPISODES) this.#episodes.delete(this.#episodes.keys().next().value!)
-    this.#episodes.set(clave, ahora)
-    await this.recordRead(quien, linea)
+    this.#episodes.set(key, now)
+    await this.recordRead(actor, line)
   }
 
   /** Writes the waiting lines. Lines that cannot be written stay in the queue for a retry. */
@@ -198,8 +198,8 @@ export class Bitacora {
     }
   }
 
-  #toLine({ identity, requestId, red }: Actor, linea: AuditEntry): WrittenLine {
-    const { accion, sobre, de = {}, campos, antes = null, despues = null } = linea
+  #toLine({ identity, requestId, red }: Actor, line: AuditEntry): WrittenLine {
+    const { accion, sobre, de = {}, campos, antes = null, despues = null } = line
     const autor = authorOf(identity)
     return {
       ...this.#deps.newId(),

@@ -6,11 +6,11 @@ export const buscarEnBitacora: Handler<'buscarEnBitacora'> = async ({ query }, {
   const { comercio, ...filters } = query ?? {}
   const comercioRow = comercio === undefined ? undefined : await findComercio(db, comercio)
   if (comercio !== undefined && !comercioRow) return { status: 200, body: { datos: [], cursor_siguiente: null } }
-  const quien = { operacion: 'buscarEnBitacora', dueno: 'operador' }
+  const caller = { operacion: 'buscarEnBitacora', dueno: 'operador' }
   const de = { comercio_id: comercioRow?.id ?? null, modo: null }
-  const pagina = await paginateBitacora({ db, cursors }, quien, filters, de, (linea) => ({
-    ...presentBitacoraLine(linea),
-    comercio: linea.comercio,
+  const page = await paginateBitacora({ db, cursors }, caller, filters, de, (line) => ({
+    ...presentBitacoraLine(line),
+    comercio: line.comercio,
   }))
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }

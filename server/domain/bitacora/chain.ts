@@ -51,9 +51,9 @@ const CHAINED = statement<{ records: readonly string[] }, { registro: string; xi
 
 /**
  * Reads the chains of all databases that hold merchants' rows. Omits the chains in databases that do not answer.
- * @param todas true includes the chains of merchants without new events
+ * @param includesQuiet true includes the chains of merchants without new events
  */
-export async function readChains(db: Db, todas: boolean): Promise<readonly Chain[]> {
+export async function readChains(db: Db, includesQuiet: boolean): Promise<readonly Chain[]> {
   if (!isDistributed(db)) return ONE_OF_EACH
   const comercioChains = (await askThoseThere(db, ({ query }) => query(OF_COMERCIOS))).map(
     ({ comercio_id, modo, ultimo }) => ({ comercio_id, modo, ultimo, registro: `evento ${comercio_id} ${modo}` }),
@@ -63,7 +63,7 @@ export async function readChains(db: Db, todas: boolean): Promise<readonly Chain
   return [
     ONE_OF_EACH[0]!,
     ...comercioChains
-      .filter(({ registro, ultimo }) => todas || BigInt(ultimo) > BigInt(chainedXids.get(registro) ?? -1))
+      .filter(({ registro, ultimo }) => includesQuiet || BigInt(ultimo) > BigInt(chainedXids.get(registro) ?? -1))
       .map(({ registro, comercio_id, modo }) => ({ de: 'evento' as const, registro, comercio_id, modo })),
   ]
 }
@@ -123,7 +123,7 @@ interface LinePosition {
 
 /** Returns the SQL row value of a position in the order of a record. The parameter names start with `prefix`. */
 const positionSql = (de: ChainedTable, prefix = '') => {
-  const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefix}${nombre}`)
+  const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((name) => `:${prefix}${name}`)
   return de === 'evento' ? `(${xid}::text::xid8, ${id}::uuid, ${secuencia}::int)` : `(${xid}::text::xid8, ${id}::uuid)`
 }
 
@@ -131,11 +131,11 @@ const positionSql = (de: ChainedTable, prefix = '') => {
  * Returns the SQL that reads keys and digests of the lines after a position, in the order of the event feed
  * (server/domain/eventos/stream.ts).
  */
-const linesSql = (selection: LineSelection, hasta: string, limit: number) => {
+const linesSql = (selection: LineSelection, until: string, limit: number) => {
   const { de, condition } = SELECTIONS[selection]
   const { order, clave, columns } = LINES[de]
   return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columns})::text, 'UTF8')) as huella
-    from ${de} where ${condition} and xid >= :xid::text::xid8 and (xid, ${order}) > ${positionSql(de)} and ${hasta}
+    from ${de} where ${condition} and xid >= :xid::text::xid8 and (xid, ${order}) > ${positionSql(de)} and ${until}
     order by xid, ${order} limit ${limit}`
 }
 
@@ -147,7 +147,7 @@ const START: LinePosition = { xid: '0', id: '00000000-0000-0000-0000-00000000000
 type ChainLink = LinePosition & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
 
 /** Reads the last link of a chain, or the link with the number `hasta`. */
-const ULTIMO = statement<{ registro: string; hasta: number | null }, ChainLink>(
+const LAST = statement<{ registro: string; hasta: number | null }, ChainLink>(
   'bitacora.ultimoEslabon',
   'central',
   `select numero, hash, creado_en, ${POSITION} from eslabon
@@ -208,10 +208,10 @@ const ADD = statement<Omit<NextLines, 'full_digests'> & Pick<eslabon, 'registro'
  * Creates the next link of a chain, if the chain has new lines.
  * @returns true if the chain may have lines for another link
  */
-export async function addLink(db: Db, chain: Chain, ahora: Date): Promise<boolean> {
+export async function addLink(db: Db, chain: Chain, now: Date): Promise<boolean> {
   const { registro, comercio_id, modo } = chain
-  const [ultimo] = await db.query(ULTIMO, { registro, hasta: null })
-  const { xid, id, secuencia } = ultimo ?? START
+  const [last] = await db.query(LAST, { registro, hasta: null })
+  const { xid, id, secuencia } = last ?? START
   const params = { comercio_id, modo, xid, id, secuencia }
   const [nextLines] = await partOfChain(db, chain).query(NEXT_LINES[selectionOf(chain)], params)
   if (!nextLines) return false
@@ -219,12 +219,12 @@ export async function addLink(db: Db, chain: Chain, ahora: Date): Promise<boolea
   await db.query(ADD, {
     registro,
     ...linkColumns,
-    numero: (ultimo?.numero ?? 0) + 1,
+    numero: (last?.numero ?? 0) + 1,
     hash: createHash('sha256')
-      .update(ultimo?.hash ?? '')
+      .update(last?.hash ?? '')
       .update(full_digests)
       .digest(),
-    creado_en: ultimo && ultimo.creado_en > ahora ? ultimo.creado_en : ahora,
+    creado_en: last && last.creado_en > now ? last.creado_en : now,
   })
   return nextLines.lineas === MAX_LINES_PER_LINK
 }
@@ -241,7 +241,7 @@ const currentLinesSql = (selection: LineSelection) => {
 }
 
 type Fin = { [C in keyof LinePosition as `fin_${C}`]: LinePosition[C] }
-const LEER: Record<LineSelection, Statement<LineCursor & Fin, ChainRow>> = {
+const READ: Record<LineSelection, Statement<LineCursor & Fin, ChainRow>> = {
   bitacora: statement<SelectionParams<'bitacora'> & Omit<Fin, 'fin_secuencia'>, ChainRow>(
     'bitacora.lineas',
     'central',
@@ -260,13 +260,13 @@ const LEER: Record<LineSelection, Statement<LineCursor & Fin, ChainRow>> = {
 }
 
 /** Reads the lines that are now in the range of positions that a link covers. */
-export async function readChainRows(db: Db, chain: Chain, numero: number): Promise<ChainRow[]> {
+export async function readChainRows(db: Db, chain: Chain, number: number): Promise<ChainRow[]> {
   const { registro, comercio_id, modo } = chain
-  const [antes] = await db.query(ULTIMO, { registro, hasta: numero - 1 })
-  const [currentLink] = await db.query(ULTIMO, { registro, hasta: numero })
+  const [before] = await db.query(LAST, { registro, hasta: number - 1 })
+  const [currentLink] = await db.query(LAST, { registro, hasta: number })
   if (!currentLink) return []
-  const { xid, id, secuencia } = antes ?? START
-  return partOfChain(db, chain).query(LEER[selectionOf(chain)], {
+  const { xid, id, secuencia } = before ?? START
+  return partOfChain(db, chain).query(READ[selectionOf(chain)], {
     comercio_id,
     modo,
     xid,
@@ -318,7 +318,7 @@ const UNCHAINED: Record<LineSelection, Statement<LineCursor & AntesDe, Unchained
  */
 export async function readUnchained(db: Db, chain: Chain, antes_de: Date): Promise<UnchainedLine[]> {
   const { registro, comercio_id, modo } = chain
-  const { xid, id, secuencia } = (await db.query(ULTIMO, { registro, hasta: null }))[0] ?? START
+  const { xid, id, secuencia } = (await db.query(LAST, { registro, hasta: null }))[0] ?? START
   const params = { comercio_id, modo, xid, id, secuencia, antes_de }
   return partOfChain(db, chain).query(UNCHAINED[selectionOf(chain)], params)
 }

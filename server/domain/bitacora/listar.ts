@@ -9,7 +9,7 @@ const presentLine = (row: BitacoraRow): LineaDeBitacora =>
 
 export const listarBitacora: Handler<'listarBitacora'> = async ({ query, identity }, { db, cursors }) => {
   const { comercioId: comercio_id, modo } = identity
-  const quien = { operacion: 'listarBitacora', dueno: `${comercio_id}:${modo}` }
-  const pagina = await paginateBitacora({ db, cursors }, quien, query ?? {}, { comercio_id, modo }, presentLine)
-  return { status: 200, body: pagina }
+  const caller = { operacion: 'listarBitacora', dueno: `${comercio_id}:${modo}` }
+  const page = await paginateBitacora({ db, cursors }, caller, query ?? {}, { comercio_id, modo }, presentLine)
+  return { status: 200, body: page }
 }

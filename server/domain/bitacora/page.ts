@@ -65,7 +65,7 @@ const boundOf = (instant: string | undefined) => (instant === undefined ? null :
 /** Reads a page of the audit record, newest line first. */
 export function paginateBitacora<Item>(
   { db, cursors }: { db: Db; cursors: Cursors },
-  quien: { operacion: string; dueno: string },
+  caller: { operacion: string; dueno: string },
   { limite, cursor, creado_desde, creado_hasta, ...filters }: BitacoraQuery,
   de: Pick<AuditConditions, 'comercio_id' | 'modo'>,
   present: (row: AuditRow) => Item,
@@ -76,12 +76,12 @@ export function paginateBitacora<Item>(
   const conditions: AuditConditions = { ...de, quien: actor, accion, sobre, desde, hasta }
   return paginate(
     cursors,
-    { ...quien, filters: { ...conditions } },
+    { ...caller, filters: { ...conditions } },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
     {
-      leer: async (despues, count) => {
+      leer: async (after, count) => {
         await collectAudit(db)
-        const antesDe = [(despues?.[0] as string | undefined) ?? AFTER_EVERYTHING, hasta ?? AFTER_EVERYTHING].sort()[0]!
+        const antesDe = [(after?.[0] as string | undefined) ?? AFTER_EVERYTHING, hasta ?? AFTER_EVERYTHING].sort()[0]!
         const values = { ...conditions, desde: desde ?? smallestId(new Date(0)), hasta: antesDe, count }
         return db.query(narrowestStatement(conditions), values)
       },

@@ -22,7 +22,7 @@ export interface Seal {
 /** Returns the SHA-256 digest of a seal. The next seal contains this digest. */
 export const sealDigest = (jws: string) => hash('sha256', jws)
 
-const ULTIMO = statement<object, { dia: string; jws: string }>(
+const LAST = statement<object, { dia: string; jws: string }>(
   'sellos.ultimo',
   'central',
   'select dia::text as dia, jws from sello order by sello.dia desc limit 1',
@@ -73,23 +73,23 @@ export async function sealDay({
 }: Pick<Deps, 'db' | 'clock' | 'log' | 'secretos' | 'settings'>): Promise<void> {
   const ahora = clock()
   const hoy = new Date(Math.floor(ahora.getTime() / DAY_MS) * DAY_MS)
-  const [ultimo] = await db.query(ULTIMO)
-  const lastLinks = await db.query(LAST_LINKS, { hoy, sealed: ultimo?.dia ?? null })
+  const [last] = await db.query(LAST)
+  const lastLinks = await db.query(LAST_LINKS, { hoy, sealed: last?.dia ?? null })
   if (!lastLinks.some(({ nuevo }) => nuevo)) return
   const dia = lastLinks
     .map((sealRow) => sealRow.dia)
     .sort()
     .at(-1)!
-  const contenido: Seal = {
+  const content: Seal = {
     version: 1,
     emisor: settings.publicUrl,
     dia,
     eslabones: Object.fromEntries(
       lastLinks.map(({ registro, numero, hash: de }) => [registro, { numero, hash: Buffer.from(de).toString('hex') }]),
     ),
-    anterior: ultimo ? sealDigest(ultimo.jws) : null,
+    anterior: last ? sealDigest(last.jws) : null,
   }
-  const { jws, publicKey } = await signJws(secretos, SEAL_TYPE, contenido)
+  const { jws, publicKey } = await signJws(secretos, SEAL_TYPE, content)
   const [sealed] = await db.query(SEAL, { dia, jws, kid: publicKey.kid, jwk: publicKey, ahora })
   if (sealed) log.info({ dia, jws }, 'audit record sealed')
 }

@@ -100,10 +100,10 @@ async function verifyChain(db: Db, chain: Chain, range: TimeRange, result: Verif
     for (const link of links) {
       if (link.numero !== after + 1) previousHash = undefined
       // The link before the period is trusted without verification, like the seal before the period.
-      const anterior = previousHash ?? (await hashDe(db, registro, link.numero - 1))
-      if (anterior === undefined && link.numero > 1)
+      const previous = previousHash ?? (await hashDe(db, registro, link.numero - 1))
+      if (previous === undefined && link.numero > 1)
         result.faltas.push(`${registro}: falta el eslabón ${link.numero - 1}`)
-      else result.faltas.push(...(await compareLink(db, chain, link, anterior ?? new Uint8Array())))
+      else result.faltas.push(...(await compareLink(db, chain, link, previous ?? new Uint8Array())))
       result.lineas += link.lineas
       result.eslabones++
       previousHash = link.hash
@@ -115,9 +115,9 @@ async function verifyChain(db: Db, chain: Chain, range: TimeRange, result: Verif
 
 async function verifyUnchained(db: Db, chain: Chain, antes_de: Date, result: VerificationResult): Promise<void> {
   for (const { clave, future } of await readUnchained(db, chain, antes_de)) {
-    const nombre = await nameOf(partOfChain(db, chain), chain.de, clave.toString('hex'))
+    const name = await nameOf(partOfChain(db, chain), chain.de, clave.toString('hex'))
     const fault = future ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
-    result.faltas.push(`${chain.de}: ${nombre} ${fault}`)
+    result.faltas.push(`${chain.de}: ${name} ${fault}`)
   }
 }
 
@@ -129,66 +129,64 @@ async function compareLink(
   db: Db,
   chain: Chain,
   { numero, claves, huellas, hash }: LinkRow,
-  anterior: Uint8Array,
+  previous: Uint8Array,
 ): Promise<string[]> {
-  const lineas: ChainRow[] = await readChainRows(db, chain, numero)
+  const lines: ChainRow[] = await readChainRows(db, chain, numero)
   const chainedKeys = splitHex(claves, KEY_BYTES)
-  const digestByKey = new Map(splitHex(huellas, DIGEST_BYTES).map((huella, i) => [chainedKeys[i], huella]))
-  const currentDigests = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
-  const describe = (fault: string) => async (clave: string) =>
-    `${chain.de}: ${fault} ${await nameOf(partOfChain(db, chain), chain.de, clave)} (eslabón ${numero})`
-  const missingKeys = chainedKeys.filter((clave) => !currentDigests.has(clave))
-  const addedKeys = [...currentDigests.keys()].filter((clave) => !digestByKey.has(clave))
+  const digestByKey = new Map(splitHex(huellas, DIGEST_BYTES).map((digest, i) => [chainedKeys[i], digest]))
+  const currentDigests = new Map(lines.map((line) => [line.clave.toString('hex'), line.huella]))
+  const describe = (fault: string) => async (key: string) =>
+    `${chain.de}: ${fault} ${await nameOf(partOfChain(db, chain), chain.de, key)} (eslabón ${numero})`
+  const missingKeys = chainedKeys.filter((key) => !currentDigests.has(key))
+  const addedKeys = [...currentDigests.keys()].filter((key) => !digestByKey.has(key))
   const changedKeys = chainedKeys.filter(
-    (clave) =>
-      currentDigests.has(clave) &&
-      currentDigests.get(clave)!.subarray(0, DIGEST_BYTES).toString('hex') !== digestByKey.get(clave),
+    (key) =>
+      currentDigests.has(key) &&
+      currentDigests.get(key)!.subarray(0, DIGEST_BYTES).toString('hex') !== digestByKey.get(key),
   )
-  const keysInOrder = [...currentDigests.keys()].filter((clave) => digestByKey.has(clave))
-  const movedKeys = chainedKeys
-    .filter((clave) => currentDigests.has(clave))
-    .filter((clave, i) => clave !== keysInOrder[i])
+  const keysInOrder = [...currentDigests.keys()].filter((key) => digestByKey.has(key))
+  const movedKeys = chainedKeys.filter((key) => currentDigests.has(key)).filter((key, i) => key !== keysInOrder[i])
   const faltas = await Promise.all([
     ...missingKeys.map(describe('falta')),
     ...addedKeys.map(describe('se agregó')),
     ...changedKeys.map(describe('cambió')),
-    ...movedKeys.filter((clave) => !changedKeys.includes(clave)).map(describe('está en otro lugar')),
+    ...movedKeys.filter((key) => !changedKeys.includes(key)).map(describe('está en otro lugar')),
   ])
   if (faltas.length > 0) return faltas
-  const linkHash = createHash('sha256').update(anterior)
-  for (const { huella } of lineas) linkHash.update(huella)
+  const linkHash = createHash('sha256').update(previous)
+  for (const { huella } of lines) linkHash.update(huella)
   return linkHash.digest().equals(hash) ? [] : [`${chain.registro}: el eslabón ${numero} no es el de sus líneas`]
 }
 
-const splitHex = (bytes: Uint8Array, largo: number): string[] =>
-  Array.from({ length: bytes.length / largo }, (_item, i) =>
-    Buffer.from(bytes.subarray(i * largo, (i + 1) * largo)).toString('hex'),
+const splitHex = (bytes: Uint8Array, length: number): string[] =>
+  Array.from({ length: bytes.length / length }, (_item, i) =>
+    Buffer.from(bytes.subarray(i * length, (i + 1) * length)).toString('hex'),
   )
 
 /**
  * Returns the public identifier of an audit line. For a missing line, takes the identifier from the key that its link
  * stores.
  */
-async function nameOf(db: Db, registro: Chain['de'], clave: string): Promise<string> {
-  const id = clave.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+async function nameOf(db: Db, registro: Chain['de'], key: string): Promise<string> {
+  const id = key.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   const [row] = await db.query(NAME[registro], { id })
   if (registro === 'bitacora') return row?.nombre ?? id
-  return `${row?.nombre ?? id}_${Number.parseInt(clave.slice(32), 16)}`
+  return `${row?.nombre ?? id}_${Number.parseInt(key.slice(32), 16)}`
 }
 
-async function verifySeals(db: Db, secretos: Secrets, range: TimeRange, result: VerificationResult): Promise<void> {
-  const claves = await ownPublicKeys(secretos)
-  let anterior: string | undefined
+async function verifySeals(db: Db, secrets: Secrets, range: TimeRange, result: VerificationResult): Promise<void> {
+  const keys = await ownPublicKeys(secrets)
+  let previous: string | undefined
   for (const { dia, jws } of await db.query(SEALS, range)) {
     result.seals++
-    const sello = await readSigned<Seal>(claves, SEAL_TYPE, jws)
+    const sello = await readSigned<Seal>(keys, SEAL_TYPE, jws)
     if (!sello || sello.dia !== dia) {
       result.faltas.push(`sello del ${dia}: la firma no es del servicio`)
       continue
     }
-    if (anterior !== undefined && sello.anterior !== anterior)
+    if (previous !== undefined && sello.anterior !== previous)
       result.faltas.push(`sello del ${dia}: falta el anterior, o es otro`)
-    anterior = sealDigest(jws)
+    previous = sealDigest(jws)
     for (const [registro, sealedLink] of Object.entries(sello.eslabones)) {
       const hash = await hashDe(db, registro, sealedLink.numero)
       if (!hash || Buffer.from(hash).toString('hex') !== sealedLink.hash)

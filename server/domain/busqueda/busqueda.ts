@@ -31,7 +31,7 @@ interface SearchBounds {
  * Returns a `like` pattern for names that contain the words of a text in this order, in lower case and without accents.
  * Words have only letters and digits, so the text cannot add wildcards.
  */
-export const namePattern = (texto: string): string => `%${textPartsOf(texto).join('%')}%`
+export const namePattern = (text: string): string => `%${textPartsOf(text).join('%')}%`
 
 /**
  * Age in days of the guides that each pass of a search reads; undefined: any age. The search stops as soon as a pass
@@ -56,17 +56,17 @@ const MIN_PREFIX = 3
 const MIN_SIMILAR = 4
 
 /** Returns the text of a `tsquery` that matches any of these keys. Keys in `prefixes` match as prefixes. */
-const anyKeyQuery = (claves: readonly string[], prefixes: readonly string[] = []) =>
-  [...claves.map((clave) => `'${clave}'`), ...prefixes.map((clave) => `'${clave}':*`)].join(' | ')
+const anyKeyQuery = (keys: readonly string[], prefixes: readonly string[] = []) =>
+  [...keys.map((key) => `'${key}'`), ...prefixes.map((key) => `'${key}':*`)].join(' | ')
 
 /** Returns the words of a search text. Leaves out words that people often omit from names, such as «de». */
-const wordsOfText = (texto: string) =>
-  textPartsOf(texto)
-    .filter((parte) => !isStopWord(parte))
+const wordsOfText = (text: string) =>
+  textPartsOf(text)
+    .filter((part) => !isStopWord(part))
     .slice(0, MAX_SEARCHED_WORDS)
 
 /** Returns the `tsquery` for a whole word, which may be part of a name, of a place or of a reference. */
-const wholeWordQuery = (parte: string) => anyKeyQuery([wordKey(soundOf(parte)), referenceKey(parte)])
+const wholeWordQuery = (part: string) => anyKeyQuery([wordKey(soundOf(part)), referenceKey(part)])
 
 /** Returns the `tsquery` for words that begin with a text; undefined if the text is too short. */
 function prefixQuery(parte: string): string | undefined {
@@ -87,8 +87,8 @@ const EXISTING = statement<{ claves: readonly string[] }, { clave: string }>(
  * comparing guides with all of them is slow. Spellings that no guide has are therefore left out.
  */
 async function similarWordQueries(db: Db, words: readonly string[]): Promise<string[]> {
-  const similarKeys = words.map((parte) => {
-    const sound = soundOf(parte)
+  const similarKeys = words.map((part) => {
+    const sound = soundOf(part)
     return (sound.length < MIN_SIMILAR ? [sound] : similarWords(sound)).map(wordKey)
   })
   // The words themselves are skipped here. They may be frequent, and other conditions already find out whether a guide
@@ -96,7 +96,7 @@ async function similarWordQueries(db: Db, words: readonly string[]): Promise<str
   const claves = [...new Set(similarKeys.flatMap(([, ...others]) => others))]
   const existingKeys = new Set((await askAll(db, ({ query }) => query(EXISTING, { claves }))).map(({ clave }) => clave))
   return similarKeys.map(([ownKey, ...others]) =>
-    anyKeyQuery([ownKey!, ...others.filter((clave) => existingKeys.has(clave))]),
+    anyKeyQuery([ownKey!, ...others.filter((key) => existingKeys.has(key))]),
   )
 }
 
@@ -104,16 +104,16 @@ async function similarWordQueries(db: Db, words: readonly string[]): Promise<str
  * Returns lists of `tsquery`. A guide matches if it fulfils all queries of one list: one list treats the text as a
  * reference, the other as words.
  */
-async function buildConditions(db: Db, texto: string, closeness: Closeness): Promise<string[][]> {
-  const words = wordsOfText(texto)
+async function buildConditions(db: Db, text: string, closeness: Closeness): Promise<string[][]> {
+  const words = wordsOfText(text)
   // A text of several parts with a digit may be a reference. A reference of a single part is found like a word.
-  const referencia = textPartsOf(texto).length > 1 && /\d/.test(texto) ? referenceKey(toAlphanumeric(texto)) : undefined
+  const referencia = textPartsOf(text).length > 1 && /\d/.test(text) ? referenceKey(toAlphanumeric(text)) : undefined
   if (closeness === 'exacta') return [...(referencia ? [[anyKeyQuery([referencia])]] : []), words.map(wholeWordQuery)]
   if (closeness === 'comienzo') {
-    const ultima = prefixQuery(words.at(-1) ?? '')
+    const last = prefixQuery(words.at(-1) ?? '')
     return [
       ...(referencia ? [[anyKeyQuery([], [referencia])]] : []),
-      ...(ultima ? [[...words.slice(0, -1).map(wholeWordQuery), ultima]] : []),
+      ...(last ? [[...words.slice(0, -1).map(wholeWordQuery), last]] : []),
     ]
   }
   return words.length > 0 ? [await similarWordQueries(db, words)] : []
@@ -150,23 +150,23 @@ async function readWith(db: Db, conditions: readonly string[], limite: number): 
   return newestFirst(matches, limite)
 }
 
-const newestFirst = (matches: readonly GuiaMatch[], limite: number) =>
-  matches.toSorted((match, otherMatch) => (match.id < otherMatch.id ? 1 : -1)).slice(0, limite)
+const newestFirst = (matches: readonly GuiaMatch[], limit: number) =>
+  matches.toSorted((match, otherMatch) => (match.id < otherMatch.id ? 1 : -1)).slice(0, limit)
 
 /** Returns the newest guides whose reference, recipient's name or municipality matches a text. */
 async function findByKeys(
   db: Db,
-  texto: string,
+  text: string,
   closeness: Closeness,
   { ahora, limite }: SearchBounds,
 ): Promise<GuiaMatch[]> {
-  for (const conditions of await buildConditions(db, texto, closeness)) {
+  for (const conditions of await buildConditions(db, text, closeness)) {
     if (conditions.length === 0) continue
     let matches: GuiaMatch[] = []
     // A search for beginnings skips the shortest period, because each pass has to read all keys that begin with the
     // text again.
-    for (const dias of closeness === 'exacta' ? PERIOD_DAYS : PERIOD_DAYS.slice(1)) {
-      matches = await readWith(db, dias === undefined ? conditions : [...conditions, daysQuery(ahora, dias)], limite)
+    for (const days of closeness === 'exacta' ? PERIOD_DAYS : PERIOD_DAYS.slice(1)) {
+      matches = await readWith(db, days === undefined ? conditions : [...conditions, daysQuery(ahora, days)], limite)
       if (matches.length >= limite) break
     }
     // A text that matches as a reference is hardly a name, so its words are not searched.
@@ -179,8 +179,8 @@ async function findByKeys(
  * Returns the `tsquery` for guides created in the last days or tomorrow. Tomorrow is included because the clock that
  * dated a guide may be ahead.
  */
-const daysQuery = (ahora: Date, dias: number) =>
-  anyKeyQuery(Array.from({ length: dias + 1 }, (_item, i) => deDia(creationDayOf(ahora) + 1 - i)))
+const daysQuery = (now: Date, days: number) =>
+  anyKeyQuery(Array.from({ length: days + 1 }, (_item, i) => deDia(creationDayOf(now) + 1 - i)))
 
 const BY_TELEFONO = statement<{ telefonos: readonly string[]; limite: number }, GuiaMatch>(
   'busqueda.porTelefono',
@@ -200,24 +200,24 @@ const MIN_DIGITS = 7
 /**
  * Returns the telephone numbers that a text may mean in each country of the catalogue. Leaves out doubtful readings.
  */
-const telephoneReadings = (texto: string): string[] =>
-  [undefined, ...NUMBERING_PLANS.map(({ pais }) => pais)].flatMap((pais) => {
-    const reading = readTelephone(texto, pais)
+const telephoneReadings = (text: string): string[] =>
+  [undefined, ...NUMBERING_PLANS.map(({ pais }) => pais)].flatMap((country) => {
+    const reading = readTelephone(text, country)
     return 'error' in reading || reading.dudoso ? [] : [reading.e164]
   })
 
 /** Returns the newest guides with a telephone, in any spelling; none if the text is no telephone. */
 async function findByTelefono(
   db: Db,
-  texto: string,
+  text: string,
   closeness: Closeness,
   { limite }: SearchBounds,
 ): Promise<GuiaMatch[]> {
-  const digits = digitsOf(texto)
-  if (closeness === 'comienzo' || !TELEFONO_FORM.test(texto) || digits.length < MIN_DIGITS) return []
-  const plusSign = texto.trimStart().startsWith('+') ? '+' : ''
+  const digits = digitsOf(text)
+  if (closeness === 'comienzo' || !TELEFONO_FORM.test(text) || digits.length < MIN_DIGITS) return []
+  const plusSign = text.trimStart().startsWith('+') ? '+' : ''
   const texts =
-    closeness === 'parecida' ? similarWords(digits).map((similarDigits) => plusSign + similarDigits) : [texto]
+    closeness === 'parecida' ? similarWords(digits).map((similarDigits) => plusSign + similarDigits) : [text]
   const telefonos = [...new Set(texts.flatMap(telephoneReadings))]
   if (telefonos.length === 0) return []
   const matches = await askAll(db, ({ query }) => query(BY_TELEFONO, { telefonos, limite }))
@@ -231,10 +231,10 @@ const BY_CODE = statement<{ guia: string }, GuiaMatch>(
 )
 
 /** Returns the guide with a code, in any spelling; none if the text is no code. */
-async function findByCode(db: Db, texto: string): Promise<GuiaMatch[]> {
-  const guia = normalizeGuideCode(texto)
-  const donde = guia && (await whereIs(db, guia))
-  return donde ? donde.query(BY_CODE, { guia: guia! }) : []
+async function findByCode(db: Db, text: string): Promise<GuiaMatch[]> {
+  const guia = normalizeGuideCode(text)
+  const where = guia && (await whereIs(db, guia))
+  return where ? where.query(BY_CODE, { guia: guia! }) : []
 }
 
 /**
@@ -243,18 +243,18 @@ async function findByCode(db: Db, texto: string): Promise<GuiaMatch[]> {
  */
 export async function searchGuias(
   db: Db,
-  texto: string,
+  text: string,
   bounds: SearchBounds,
 ): Promise<(GuiaMatch & { coincidencia: Match })[]> {
   const matches = new Map<string, GuiaMatch & { coincidencia: Match }>()
   const addMatches = (newMatches: readonly GuiaMatch[], coincidencia: Match) => {
     for (const match of newMatches) if (!matches.has(match.id)) matches.set(match.id, { ...match, coincidencia })
   }
-  addMatches(await findByCode(db, texto), 'codigo')
+  addMatches(await findByCode(db, text), 'codigo')
   for (const closeness of CLOSENESS_LEVELS) {
-    if (closeness === 'parecida' && matches.size > 0 && wordsOfText(texto).length >= ENOUGH_WORDS) break
+    if (closeness === 'parecida' && matches.size > 0 && wordsOfText(text).length >= ENOUGH_WORDS) break
     for (const searchBy of [findByTelefono, findByKeys])
-      if (matches.size < bounds.limite) addMatches(await searchBy(db, texto, closeness, bounds), closeness)
+      if (matches.size < bounds.limite) addMatches(await searchBy(db, text, closeness, bounds), closeness)
   }
   return [...matches.values()].slice(0, bounds.limite)
 }

@@ -61,7 +61,7 @@ const NEXT = statement<IndexPosition, EventoRead>(
      where secuencia > 0 and xid >= :xid::text::xid8
        and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int) and ${VISIBLE_TO_FEED}
      order by evento.xid, guia_id, secuencia limit ${MAX_EVENTOS_PER_RUN}
-   ) e left join guia g on e.tipo in (${CHANGING_EVENTOS.map((tipo) => `'${tipo}'`).join(', ')})
+   ) e left join guia g on e.tipo in (${CHANGING_EVENTOS.map((type) => `'${type}'`).join(', ')})
      and g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and g.datos_borrados_en is null
    order by e.xid, e.guia_id, e.secuencia`,
 )
@@ -79,23 +79,23 @@ const SAVE = statement<Record<'comercios' | 'modos' | 'guias' | 'claves', readon
  * @returns true if more events may be left
  */
 export const indexGuias = async ({ db }: Pick<Deps, 'db'>): Promise<boolean> =>
-  (await inEach(db, (parte) => indexPart(db, parte))).includes(true)
+  (await inEach(db, (part) => indexPart(db, part))).includes(true)
 
-async function indexPart(db: Db, parte: Db): Promise<boolean> {
-  const numero = parte.lugar && 'part' in parte.lugar ? parte.lugar.part : 0
-  const progressKey = { parte: numero, version: KEY_VERSION }
-  const [desde = START] = await db.central.query(PROGRESS, progressKey)
-  const nextRows = await inTransaction(parte, async (query) => {
+async function indexPart(db: Db, part: Db): Promise<boolean> {
+  const number = part.lugar && 'part' in part.lugar ? part.lugar.part : 0
+  const progressKey = { parte: number, version: KEY_VERSION }
+  const [from = START] = await db.central.query(PROGRESS, progressKey)
+  const nextRows = await inTransaction(part, async (query) => {
     const [{ acquired } = { acquired: false }] = await query(RESERVE)
-    return acquired ? indexNext(query, desde) : []
+    return acquired ? indexNext(query, from) : []
   })
-  const ultimo = nextRows.at(-1)
-  if (ultimo) await db.central.query(ADVANCE, { ...progressKey, ...ultimo })
+  const last = nextRows.at(-1)
+  if (last) await db.central.query(ADVANCE, { ...progressKey, ...last })
   return nextRows.length === MAX_EVENTOS_PER_RUN
 }
 
-async function indexNext(query: Query, desde: IndexPosition): Promise<IndexPosition[]> {
-  const nextRows = await query(NEXT, desde)
+async function indexNext(query: Query, from: IndexPosition): Promise<IndexPosition[]> {
+  const nextRows = await query(NEXT, from)
   const rows = new Map(
     nextRows.flatMap((nextRow) =>
       nextRow.dia !== null ? [[nextRow.guia_id, nextRow as EventoRead & Searchable] as const] : [],

@@ -22,7 +22,7 @@ export const wordKey = (sound: string) => `n:${sound}`
 /** Search key for a reference, or for the last part of one. */
 export const referenceKey = (characters: string) => `r:${characters.slice(0, MAX_REFERENCE)}`
 /** Search key for a day of creation ({@link creationDayOf}). */
-export const deDia = (dia: number) => `d:${dia}`
+export const deDia = (day: number) => `d:${day}`
 
 /**
  * Columns of a guide from which its search keys are made. The telephone is not among them, because it has an index of
@@ -36,20 +36,20 @@ export interface Searchable {
   dia: number
 }
 
-const textKeys = (texto: string) => wordSoundsOf(texto).map(wordKey)
+const textKeys = (text: string) => wordSoundsOf(text).map(wordKey)
 const municipioKeys = remembering(MAX_REMEMBERED, textKeys)
 
 /** Returns the search keys of a guide, each once, as lexemes of a `tsvector`. */
 export function searchKeysOf({ destinatario, municipio, external_ref, dia }: Searchable): string[] {
-  const claves = new Set(destinatario ? textKeys(destinatario) : [])
-  for (const clave of municipioKeys(municipio)) claves.add(clave)
+  const keys = new Set(destinatario ? textKeys(destinatario) : [])
+  for (const key of municipioKeys(municipio)) keys.add(key)
   const parts = textPartsOf(external_ref ?? '')
-  if (parts.length > 0) claves.add(referenceKey(parts.join(''))).add(referenceKey(parts.at(-1)!))
-  return [...claves.add(deDia(dia))]
+  if (parts.length > 0) keys.add(referenceKey(parts.join(''))).add(referenceKey(parts.at(-1)!))
+  return [...keys.add(deDia(dia))]
 }
 
 /**
  * Writes keys as the text of a `tsvector`. They need no quotes, because keys contain only letters, digits and the
  * colon.
  */
-export const enTsvector = (claves: readonly string[]) => `'${claves.join("' '")}'`
+export const enTsvector = (keys: readonly string[]) => `'${keys.join("' '")}'`

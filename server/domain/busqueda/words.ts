@@ -16,20 +16,20 @@ export const isStopWord = (word: string): boolean => STOP_WORDS.has(word)
 const ASCII = /^[\x20-\x7e]*$/
 
 /** Returns a text in lower case, without accents and other diacritics. */
-const toPlain = (texto: string) =>
-  (ASCII.test(texto) ? texto : texto.normalize('NFKD').replace(/\p{M}+/gu, '')).toLowerCase()
+const toPlain = (text: string) =>
+  (ASCII.test(text) ? text : text.normalize('NFKD').replace(/\p{M}+/gu, '')).toLowerCase()
 
 /** Returns only the letters and digits of a text, in lower case and without accents. */
-export const toAlphanumeric = (texto: string): string => toPlain(texto).replace(/[^\p{L}\p{N}]+/gu, '')
+export const toAlphanumeric = (text: string): string => toPlain(text).replace(/[^\p{L}\p{N}]+/gu, '')
 
 /** Splits a text into words of letters and digits, in lower case and without accents. */
-export function textPartsOf(texto: string): string[] {
-  const plain = toPlain(texto)
+export function textPartsOf(text: string): string[] {
+  const plain = toPlain(text)
   return plain.match(ASCII.test(plain) ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? []
 }
 
 /** Returns the digits of a text. */
-export const digitsOf = (texto: string): string => texto.replace(/\D+/g, '')
+export const digitsOf = (text: string): string => text.replace(/\D+/g, '')
 
 /**
  * Replacements that make Spanish spellings with the same sound equal, applied in order. Silent `h` is removed first;
@@ -58,11 +58,11 @@ export const soundOf = remembering(MAX_REMEMBERED, (word) =>
 )
 
 /** Returns the words of a name or place, reduced to their sound. Leaves out words that people often omit. */
-export const wordSoundsOf = (texto: string): string[] =>
-  textPartsOf(texto)
-    .filter((parte) => !isStopWord(parte))
+export const wordSoundsOf = (text: string): string[] =>
+  textPartsOf(text)
+    .filter((part) => !isStopWord(part))
     .slice(0, MAX_WORDS)
-    .map((parte) => soundOf(parte.slice(0, MAX_LETTERS)))
+    .map((part) => soundOf(part.slice(0, MAX_LETTERS)))
     .filter((wordSound) => wordSound !== '')
 
 /** Letters and digits that remain in words reduced to their sound. */
@@ -77,13 +77,13 @@ export function similarWords(word: string): string[] {
   const alphabet = /^\d+$/.test(word) ? DIGITS : LETTERS
   const variants = new Set([word])
   for (let i = 0; i <= word.length; i++) {
-    const [antes, despues] = [word.slice(0, i), word.slice(i)]
+    const [before, after] = [word.slice(0, i), word.slice(i)]
     for (const character of alphabet) {
-      variants.add(antes + character + despues)
-      if (despues !== '') variants.add(antes + character + despues.slice(1))
+      variants.add(before + character + after)
+      if (after !== '') variants.add(before + character + after.slice(1))
     }
-    if (despues !== '') variants.add(antes + despues.slice(1))
-    if (despues.length > 1) variants.add(antes + despues[1] + despues[0] + despues.slice(2))
+    if (after !== '') variants.add(before + after.slice(1))
+    if (after.length > 1) variants.add(before + after[1] + after[0] + after.slice(2))
   }
   variants.delete('')
   return [...variants]

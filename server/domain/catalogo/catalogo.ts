@@ -91,17 +91,17 @@ interface Catalogo {
 
 let loadedCatalogo: Catalogo | undefined
 const catalogo = () => {
-  loadedCatalogo ??= leer()
+  loadedCatalogo ??= read()
   return loadedCatalogo
 }
 
-function leer(): Catalogo {
-  const texto = readFileSync(new URL('server/domain/catalogo/data.json', ROOT), 'utf8')
-  const stored = JSON.parse(texto) as StoredDepartamento[]
+function read(): Catalogo {
+  const text = readFileSync(new URL('server/domain/catalogo/data.json', ROOT), 'utf8')
+  const stored = JSON.parse(text) as StoredDepartamento[]
   const entries = stored.map(openEntry)
-  const spellings = stored.map(([codigo, nombre, otherNames], i) => ({
+  const spellings = stored.map(([code, name, otherNames], i) => ({
     de: entries[i]!,
-    texts: [nombre, codigo, ...otherNames],
+    texts: [name, code, ...otherNames],
   }))
   const byKey = new Map<string, DepartamentoEntry[]>()
   // Exact spellings of all departments take precedence over looser ones. Otherwise Ciudad de México without its prefix
@@ -109,23 +109,23 @@ function leer(): Catalogo {
   for (let level = 0; level < 3; level++) {
     const levelEntries = new Map<string, DepartamentoEntry[]>()
     for (const { de, texts } of spellings) {
-      for (const texto of texts) {
-        const clave = nameKeysOf(texto)[level]
-        if (clave === undefined || byKey.has(clave)) continue
-        const keyEntries = levelEntries.get(clave)
-        if (!keyEntries) levelEntries.set(clave, [de])
+      for (const text of texts) {
+        const key = nameKeysOf(text)[level]
+        if (key === undefined || byKey.has(key)) continue
+        const keyEntries = levelEntries.get(key)
+        if (!keyEntries) levelEntries.set(key, [de])
         else if (!keyEntries.includes(de)) keyEntries.push(de)
       }
     }
-    for (const [clave, keyEntries] of levelEntries) byKey.set(clave, keyEntries)
+    for (const [key, keyEntries] of levelEntries) byKey.set(key, keyEntries)
   }
   return { entries, byKey, indexedNames: entries.map(({ nombre }) => ({ nombre, clave: nameKeysOf(nombre)[2]! })) }
 }
 
 function openEntry([codigo, nombre, , lat, lng, stored]: StoredDepartamento): DepartamentoEntry {
   const pais = codigo.slice(0, 2) as Pais
-  const municipios = stored.map(([numero, municipioName, , municipioLat, municipioLng, poblacion]) => ({
-    codigo: `${codigo}-${numero}`,
+  const municipios = stored.map(([number, municipioName, , municipioLat, municipioLng, poblacion]) => ({
+    codigo: `${codigo}-${number}`,
     nombre: municipioName,
     departamento: codigo,
     lat: municipioLat ?? lat,
@@ -133,8 +133,8 @@ function openEntry([codigo, nombre, , lat, lng, stored]: StoredDepartamento): De
     poblacion: poblacion || null,
     aproximado: municipioLat === undefined,
   }))
-  let indice: ReturnType<DepartamentoEntry['indice']> | undefined
-  let radio: number | undefined
+  let index: ReturnType<DepartamentoEntry['indice']> | undefined
+  let radius: number | undefined
   return {
     codigo,
     pais,
@@ -143,56 +143,56 @@ function openEntry([codigo, nombre, , lat, lng, stored]: StoredDepartamento): De
     lng,
     municipios,
     radio() {
-      radio ??= Math.max(...municipios.map((municipio) => distanceKm({ lat, lng }, municipio)))
-      return radio
+      radius ??= Math.max(...municipios.map((municipio) => distanceKm({ lat, lng }, municipio)))
+      return radius
     },
     indice() {
-      indice ??= buildIndex(municipios, stored)
-      return indice
+      index ??= buildIndex(municipios, stored)
+      return index
     },
   }
 }
 
 function buildIndex(municipios: readonly Municipio[], stored: readonly StoredMunicipio[]) {
   const byKey = new Map<string, Municipio>()
-  const claves = stored.map(([, nombre, otherNames]) => [nombre, ...(otherNames || [])].map(nameKeysOf))
-  const setKey = (clave: string | undefined, municipio: Municipio) => {
-    if (clave !== undefined && !byKey.has(clave)) byKey.set(clave, municipio)
+  const keys = stored.map(([, name, otherNames]) => [name, ...(otherNames || [])].map(nameKeysOf))
+  const setKey = (key: string | undefined, municipio: Municipio) => {
+    if (key !== undefined && !byKey.has(key)) byKey.set(key, municipio)
   }
   // A municipality's own name takes precedence over alternative names of others, and an exact spelling over a looser
   // one.
   for (let level = 0; level < 3; level++) {
-    for (const [i, municipio] of municipios.entries()) setKey(claves[i]![0]![level], municipio)
+    for (const [i, municipio] of municipios.entries()) setKey(keys[i]![0]![level], municipio)
     for (const [i, municipio] of municipios.entries()) {
-      for (const otherKeys of claves[i]!.slice(1)) setKey(otherKeys[level], municipio)
+      for (const otherKeys of keys[i]!.slice(1)) setKey(otherKeys[level], municipio)
     }
   }
-  return { byKey, indexedNames: municipios.map(({ nombre }, i) => ({ nombre, clave: claves[i]![0]![2]! })) }
+  return { byKey, indexedNames: municipios.map(({ nombre }, i) => ({ nombre, clave: keys[i]![0]![2]! })) }
 }
 
 // --- Finding names and places ---
 
-const findEntries = (texto: string): readonly DepartamentoEntry[] => {
+const findEntries = (text: string): readonly DepartamentoEntry[] => {
   const { byKey } = catalogo()
-  for (const clave of nameKeysOf(texto)) {
-    const foundEntries = byKey.get(clave)
+  for (const key of nameKeysOf(text)) {
+    const foundEntries = byKey.get(key)
     if (foundEntries) return foundEntries
   }
   return []
 }
 
-function findMunicipio(entry: DepartamentoEntry, claves: readonly string[]): Municipio | undefined {
+function findMunicipio(entry: DepartamentoEntry, keys: readonly string[]): Municipio | undefined {
   const { byKey } = entry.indice()
-  for (const clave of claves) {
-    const foundPlace = byKey.get(clave)
+  for (const key of keys) {
+    const foundPlace = byKey.get(key)
     if (foundPlace) return foundPlace
   }
   return undefined
 }
 
-function findInEntries(entries: readonly DepartamentoEntry[], claves: readonly string[]): Destino | undefined {
+function findInEntries(entries: readonly DepartamentoEntry[], keys: readonly string[]): Destino | undefined {
   for (const entry of entries) {
-    const municipio = findMunicipio(entry, claves)
+    const municipio = findMunicipio(entry, keys)
     if (municipio) return { departamento: presentDepartamento(entry), municipio }
   }
   return undefined
@@ -216,12 +216,12 @@ export const findDestino = remembering(2_000, resolveDestino)
 
 function resolveDestino(departamento: string, municipio: string): Destino | UnknownDestino {
   const entries = findEntries(departamento)
-  const claves = nameKeysOf(municipio)
-  const foundPlace = findInEntries(entries, claves)
+  const keys = nameKeysOf(municipio)
+  const foundPlace = findInEntries(entries, keys)
   if (foundPlace) return foundPlace
   let diagnosis: Diagnosis | undefined
   const diagnoseOnce = () => {
-    diagnosis ??= diagnose(departamento, entries, municipio, claves)
+    diagnosis ??= diagnose(departamento, entries, municipio, keys)
     return diagnosis
   }
   return {
@@ -247,12 +247,12 @@ function diagnose(
   departamento: string,
   entries: readonly DepartamentoEntry[],
   municipio: string,
-  claves: readonly string[],
+  keys: readonly string[],
 ): Diagnosis {
   const { entries: allEntries, indexedNames } = catalogo()
   const isKnown = entries.length > 0
   const withMunicipio = allEntries.filter(
-    (entry) => (!isKnown || entries.some(({ pais }) => pais === entry.pais)) && findMunicipio(entry, claves),
+    (entry) => (!isKnown || entries.some(({ pais }) => pais === entry.pais)) && findMunicipio(entry, keys),
   )
   const swapped = isKnown ? undefined : findInEntries(findEntries(municipio), nameKeysOf(departamento))
   if (swapped) {
@@ -266,13 +266,13 @@ function diagnose(
   // Only addresses in Guatemala have zones. «Capital» alone is that of any country.
   if (ordered.length === 0 && isPart(departamento) && hasZone(`${departamento} ${municipio}`)) ordered.push('Guatemala')
   const departamentos = [...new Set(ordered)].slice(0, MAX_SUGGESTIONS)
-  const donde = isKnown ? entries : allEntries.filter(({ nombre }) => departamentos.includes(nombre))
-  const candidates = donde.flatMap((entry) => entry.indice().indexedNames)
+  const where = isKnown ? entries : allEntries.filter(({ nombre }) => departamentos.includes(nombre))
+  const candidates = where.flatMap((entry) => entry.indice().indexedNames)
   // A zone beside a municipality that stands in the place of its department is a part of that municipality.
   const itsOwn = withoutZone(municipio) === '' ? withItsName : []
   const municipios = [
     ...itsOwn.flatMap((entry) => findMunicipio(entry, nameKeysOf(departamento))?.nombre ?? []),
-    ...(itsOwn.length > 0 ? [] : zoneNames(municipio, donde)),
+    ...(itsOwn.length > 0 ? [] : zoneNames(municipio, where)),
     ...nearestNames(municipio, candidates, MAX_SUGGESTIONS),
   ]
   const names = { departamentos, municipios: [...new Set(municipios)].slice(0, MAX_SUGGESTIONS) }
@@ -286,25 +286,25 @@ function diagnose(
 }
 
 /** Reports whether a text names a zone, or uses a word for the capital. */
-const isPart = (texto: string): boolean => withoutZone(texto) !== undefined
+const isPart = (text: string): boolean => withoutZone(text) !== undefined
 
 /** Names that a text with a zone means: the municipality beside the zone, or the capitals if the text names no other. */
-function zoneNames(texto: string, donde: readonly DepartamentoEntry[]): string[] {
-  const rest = withoutZone(texto)
+function zoneNames(text: string, where: readonly DepartamentoEntry[]): string[] {
+  const rest = withoutZone(text)
   if (rest === undefined) return []
-  if (rest === '') return donde.map((entry) => capitalDe(entry).nombre)
-  const claves = nameKeysOf(rest)
-  return donde.flatMap((entry) => findMunicipio(entry, claves)?.nombre ?? [])
+  if (rest === '') return where.map((entry) => capitalDe(entry).nombre)
+  const keys = nameKeysOf(rest)
+  return where.flatMap((entry) => findMunicipio(entry, keys)?.nombre ?? [])
 }
 
 /** Capital of a department: the municipality nearest to the department's own centre. */
 const capitalDe = (entry: DepartamentoEntry): Municipio =>
   entry.municipios
     .filter(({ aproximado }) => !aproximado)
-    .toSorted((candidate, otro) => distanceKm(entry, candidate) - distanceKm(entry, otro))[0] ?? entry.municipios[0]!
+    .toSorted((candidate, other) => distanceKm(entry, candidate) - distanceKm(entry, other))[0] ?? entry.municipios[0]!
 
 /** Finds the departments with a code or a name. Returns several if several countries use the name. */
-export const findDepartamentos = (texto: string): Departamento[] => findEntries(texto).map(presentDepartamento)
+export const findDepartamentos = (text: string): Departamento[] => findEntries(text).map(presentDepartamento)
 
 /** Maximum distance in kilometres between a place and the centre of the municipality to which it belongs. */
 export const FAR_KM = 50
@@ -317,11 +317,11 @@ const kmA = ({ municipios }: DepartamentoEntry, point: Point) =>
  * municipality's centre as the furthest municipality is from the capital.
  */
 function admitsPoint(entry: DepartamentoEntry, point: Point): boolean {
-  const radio = entry.radio()
-  const nearKm = Math.max(FAR_KM, radio)
+  const radius = entry.radio()
+  const nearKm = Math.max(FAR_KM, radius)
   // A place further from the capital than this limit cannot be near any municipality. This cheap test rejects most
   // wrong coordinates.
-  return distanceKm(point, entry) <= radio + nearKm && kmA(entry, point) <= nearKm
+  return distanceKm(point, entry) <= radius + nearKm && kmA(entry, point) <= nearKm
 }
 
 /** Reports whether a place may belong to a department with this name or code; undefined if no department has it. */
@@ -345,13 +345,13 @@ export const isNearAnyDepartamento = (point: Point): boolean =>
   catalogo().entries.some((entry) => distanceKm(point, entry) <= WITHIN_REACH_KM)
 
 /** Up to three names of departments that are most similar to an unknown name. */
-export const similarDepartamentos = (texto: string): string[] =>
-  nearestNames(texto, catalogo().indexedNames, MAX_SUGGESTIONS)
+export const similarDepartamentos = (text: string): string[] =>
+  nearestNames(text, catalogo().indexedNames, MAX_SUGGESTIONS)
 
 /** Departments of one country, or of all countries if `pais` is undefined. */
-export const departamentos = (pais?: Pais): Departamento[] =>
+export const departamentos = (country?: Pais): Departamento[] =>
   catalogo()
-    .entries.filter((entry) => pais === undefined || entry.pais === pais)
+    .entries.filter((entry) => country === undefined || entry.pais === country)
     .map(presentDepartamento)
 
 /** Municipalities of a department, given by its code or name, in order of name. */

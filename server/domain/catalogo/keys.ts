@@ -1,7 +1,7 @@
 // Converts a place name to keys that do not depend on its spelling. Pure.
 
 /** Maximum number of characters read. Every name is shorter, and more text only costs time. */
-const LARGO = 120
+const LENGTH = 120
 
 const ABBREVIATIONS = new Map([
   ['sn', 'san'],
@@ -30,8 +30,8 @@ const GENERIC_WORDS = new Set(
   provincia prov estado edo comarca canton distrito city`.split(/\s+/),
 )
 
-const wordsOf = (texto: string): string[] =>
-  texto
+const wordsOf = (text: string): string[] =>
+  text
     .normalize('NFD')
     .replace(/[\u0300-\u036f]+/g, '')
     .toLowerCase()
@@ -46,12 +46,12 @@ const withoutArticles = (words: readonly string[]) => {
 
 /** Removes generic words before a name («Municipio de…») and after it («City», «zona 10»). */
 function withoutGenericWords(words: readonly string[]): readonly string[] {
-  let [desde, hasta] = [0, words.length]
-  while (hasta - desde > 1 && GENERIC_WORDS.has(words[desde]!)) desde++
+  let [from, until] = [0, words.length]
+  while (until - from > 1 && GENERIC_WORDS.has(words[from]!)) from++
   for (;;) {
-    if (hasta - desde > 2 && /^\d/.test(words[hasta - 1]!) && /^z(?:ona)?$/.test(words[hasta - 2]!)) hasta -= 2
-    else if (hasta - desde > 1 && (GENERIC_WORDS.has(words[hasta - 1]!) || /^z\d+$/.test(words[hasta - 1]!))) hasta--
-    else return words.slice(desde, hasta)
+    if (until - from > 2 && /^\d/.test(words[until - 1]!) && /^z(?:ona)?$/.test(words[until - 2]!)) until -= 2
+    else if (until - from > 1 && (GENERIC_WORDS.has(words[until - 1]!) || /^z\d+$/.test(words[until - 1]!))) until--
+    else return words.slice(from, until)
   }
 }
 
@@ -72,31 +72,31 @@ const CAPITAL_WORDS = new Set([
  * Returns what is left of a text without the words for a zone («zona 10», «Z.10») and for the capital («la capital»).
  * Undefined if the text has none of these words.
  */
-export function withoutZone(texto: string): string | undefined {
-  const todas = wordsOf(texto.slice(0, LARGO))
+export function withoutZone(text: string): string | undefined {
+  const todas = wordsOf(text.slice(0, LENGTH))
   const rest = todas.filter((word) => !/^(?:zona|z?\d{1,2}|z)$/.test(word) && !CAPITAL_WORDS.has(word))
   if (rest.length === todas.length) return undefined
   return rest.filter((word) => !ARTICLES.has(word) && !GENERIC_WORDS.has(word)).join(' ')
 }
 
 /** Reports whether a text names a zone by its number («zona 10», «Z.10»). */
-export const hasZone = (texto: string): boolean =>
-  /(?:^|\W)z(?:ona)?\W{0,3}\d{1,2}(?:\W|$)/i.test(texto.slice(0, 2 * LARGO))
+export const hasZone = (text: string): boolean =>
+  /(?:^|\W)z(?:ona)?\W{0,3}\d{1,2}(?:\W|$)/i.test(text.slice(0, 2 * LENGTH))
 
 /**
  * Returns the keys of a name, from the most exact to the loosest: all words, without articles, without generic words.
  * Spaces do not count.
  * If a comma, a semicolon, a slash or a parenthesis follows the name, adds the same three keys of the text before it.
  */
-export function nameKeysOf(texto: string): string[] {
-  const trimmed = texto.length > LARGO ? texto.slice(0, LARGO) : texto
+export function nameKeysOf(text: string): string[] {
+  const trimmed = text.length > LENGTH ? text.slice(0, LENGTH) : text
   const cutIndex = trimmed.search(/[,;(/]/)
-  const claves = wholeNameKeys(trimmed)
-  return cutIndex > 0 ? [...claves, ...wholeNameKeys(trimmed.slice(0, cutIndex))] : claves
+  const keys = wholeNameKeys(trimmed)
+  return cutIndex > 0 ? [...keys, ...wholeNameKeys(trimmed.slice(0, cutIndex))] : keys
 }
 
-function wholeNameKeys(texto: string): string[] {
-  const todas = wordsOf(texto)
+function wholeNameKeys(text: string): string[] {
+  const todas = wordsOf(text)
   // A text without Latin letters or digits names no place. An empty key would match every name in a search, but a space
   // matches none.
   if (todas.length === 0) return [' ', ' ', ' ']

@@ -6,14 +6,14 @@ export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ quer
   const { comercioId, modo } = identity
   const { pais } = query
   const allDepartamentos = departamentos(pais)
-  const ambito = { operacion: 'listarDepartamentos', dueno: `${comercioId}:${modo}`, filters: { pais } }
-  const pagina = await paginate(cursors, ambito, query, {
-    async leer(despues, take) {
-      const desde = despues ? allDepartamentos.findIndex(({ codigo }) => codigo === despues[0]) + 1 : 0
-      return allDepartamentos.slice(desde, desde + take)
+  const scope = { operacion: 'listarDepartamentos', dueno: `${comercioId}:${modo}`, filters: { pais } }
+  const page = await paginate(cursors, scope, query, {
+    async leer(after, take) {
+      const from = after ? allDepartamentos.findIndex(({ codigo }) => codigo === after[0]) + 1 : 0
+      return allDepartamentos.slice(from, from + take)
     },
     posicion: ({ codigo }) => [codigo],
     present: (departamento): Departamento => departamento,
   })
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }

@@ -11,23 +11,23 @@ export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, ide
   const matchingMunicipios = municipiosOf(departamento).filter(
     ({ nombre }) => buscar === undefined || containsName(nombre, buscar),
   )
-  const ambito = {
+  const scope = {
     operacion: 'listarMunicipios',
     dueno: `${comercioId}:${modo}`,
     filters: { departamento, buscar },
   }
-  const pagina = await paginate(cursors, ambito, query, {
-    async leer(despues, take) {
-      const desde = despues ? matchingMunicipios.findIndex(({ codigo }) => codigo === despues[0]) + 1 : 0
-      return matchingMunicipios.slice(desde, desde + take)
+  const page = await paginate(cursors, scope, query, {
+    async leer(after, take) {
+      const from = after ? matchingMunicipios.findIndex(({ codigo }) => codigo === after[0]) + 1 : 0
+      return matchingMunicipios.slice(from, from + take)
     },
     posicion: ({ codigo }) => [codigo],
     present: (municipio): Municipio => municipio,
   })
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }
 
-const containsName = (nombre: string, searched: string) => nameKeysOf(nombre)[0]!.includes(nameKeysOf(searched)[0]!)
+const containsName = (name: string, searched: string) => nameKeysOf(name)[0]!.includes(nameKeysOf(searched)[0]!)
 
 function desconocido(departamento: string) {
   const similarNames = similarDepartamentos(departamento)

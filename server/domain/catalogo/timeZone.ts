@@ -83,7 +83,7 @@ const ZONES_OF_MUNICIPALITIES: Readonly<Record<string, Readonly<Record<string, r
 /** Zone of each municipality of {@link ZONES_OF_MUNICIPALITIES}, by `<department> <municipality>`. */
 export const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries(ZONES_OF_MUNICIPALITIES).flatMap(([zone, departments]) =>
-    Object.entries(departments).flatMap(([codigo, names]) => names.map((name) => [`${codigo} ${name}`, zone] as const)),
+    Object.entries(departments).flatMap(([code, names]) => names.map((name) => [`${code} ${name}`, zone] as const)),
   ),
 )
 

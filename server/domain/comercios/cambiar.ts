@@ -34,18 +34,18 @@ const UPDATE = statement<
    where id = :id returning *`,
 )
 
-export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {
+export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...caller }, { db, bitacora }) => {
   const { id, comercio } = await requireComercio(db, path.comercio)
   const row = await inTransaction(db, async (query) => {
-    const [antes] = await query(LOCK, { id })
-    const [despues] = await query(UPDATE, { ...antes!, ...columnsOf(body) })
-    await bitacora.record(query, quien, {
+    const [before] = await query(LOCK, { id })
+    const [after] = await query(UPDATE, { ...before!, ...columnsOf(body) })
+    await bitacora.record(query, caller, {
       accion: 'cambiarComercio',
       sobre: ['comercio', comercio],
       de: { comercio_id: id, modo: null },
-      ...changedColumns(antes!, despues!, AUDITED),
+      ...changedColumns(before!, after!, AUDITED),
     })
-    return despues!
+    return after!
   })
   return { status: 200, body: presentComercio(row) }
 }

@@ -141,17 +141,17 @@ export const pickAudited = (row: Pick<comercio, (typeof AUDITED)[number]>) =>
 export const newComercioCode = () => `com_${randomBase32(12)}`
 
 /** Finds a merchant by its public identifier; undefined for an unknown or malformed identifier. */
-export async function findComercio(db: Db, codigo: string): Promise<comercio | undefined> {
-  if (!/^com_[0-9A-Z]{12}$/.test(codigo)) return undefined
-  return (await db.prisma.comercio.findUnique({ where: { comercio: codigo } })) ?? undefined
+export async function findComercio(db: Db, code: string): Promise<comercio | undefined> {
+  if (!/^com_[0-9A-Z]{12}$/.test(code)) return undefined
+  return (await db.prisma.comercio.findUnique({ where: { comercio: code } })) ?? undefined
 }
 
 /**
  * Finds a merchant by its public identifier.
  * @throws Problema 404 if no merchant has the identifier
  */
-export async function requireComercio(db: Db, codigo: string): Promise<comercio> {
-  const row = await findComercio(db, codigo)
+export async function requireComercio(db: Db, code: string): Promise<comercio> {
+  const row = await findComercio(db, code)
   if (!row) throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
   return row
 }

@@ -30,11 +30,11 @@ const DEFAULT_SETTINGS = {
   politica_de_intentos_destinatario_decide: false,
 }
 
-export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, newId, bitacora }) => {
+export const crearComercio: Handler<'crearComercio'> = async ({ body, ...caller }, { db, newId, bitacora }) => {
   const nuevo = { ...newId(), comercio: newComercioCode(), ...DEFAULT_SETTINGS, ...columnsOf(body) }
   const row = await inTransaction(db, async (query) => {
     const [createdRow] = await query(CREATE, nuevo)
-    await bitacora.record(query, quien, {
+    await bitacora.record(query, caller, {
       accion: 'crearComercio',
       sobre: ['comercio', nuevo.comercio],
       de: { comercio_id: nuevo.id, modo: null },

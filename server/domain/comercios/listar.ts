@@ -34,11 +34,11 @@ export const listarComercios: Handler<'listarComercios'> = async ({ query }, { d
     pattern: texto === undefined ? null : namePattern(texto),
     comercios: comercio ?? null,
   }
-  const ambito = { operacion: 'listarComercios', dueno: 'operador', filters: { texto, comercio } }
-  const pagina = await paginate(cursors, ambito, requestedPage, {
-    leer: (despues, count) => db.query(LIST, { ...listParams, despues: despues ? String(despues[0]) : null, count }),
+  const scope = { operacion: 'listarComercios', dueno: 'operador', filters: { texto, comercio } }
+  const page = await paginate(cursors, scope, requestedPage, {
+    leer: (after, count) => db.query(LIST, { ...listParams, despues: after ? String(after[0]) : null, count }),
     posicion: positionOfId,
     present: presentComercio,
   })
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }

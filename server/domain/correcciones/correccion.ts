@@ -81,14 +81,14 @@ const ASK_NEW_TELEFONO = statement<ReturnType<typeof guiaKeyOf> & { id: string; 
  */
 export const correctGuiaOf = async (
   deps: LockedGuiaDeps,
-  quien: Corrector,
-  codigo: string,
+  caller: Corrector,
+  code: string,
   { campos, secuencia }: { campos: CorrectedFields; secuencia?: number | undefined },
   remember: Remember,
 ): Promise<GuiaRow & { comercio: string }> => {
   requireFields(campos)
-  return withLockedGuia(deps, quien.ambito, codigo, secuencia, remember, (writer, tomada) =>
-    correctLockedGuia(writer, quien, tomada, campos),
+  return withLockedGuia(deps, caller.ambito, code, secuencia, remember, (writer, lockedGuia) =>
+    correctLockedGuia(writer, caller, lockedGuia, campos),
   )
 }
 
@@ -99,15 +99,15 @@ export const correctGuiaOf = async (
  */
 export async function correctLockedGuia(
   writer: LockedGuiaWriter,
-  quien: Corrector,
+  caller: Corrector,
   { correcciones, solicitudes, ...storedGuia }: LockedGuia,
-  campos: CorrectedFields,
+  fields: CorrectedFields,
 ): Promise<GuiaRow> {
-  const decidedCorreccion = decideCorreccion(quien, storedGuia, campos)
+  const decidedCorreccion = decideCorreccion(caller, storedGuia, fields)
   if (!decidedCorreccion) return storedGuia
   if (correcciones >= MAX_CORRECCIONES)
     throw new Problema('limite_de_correcciones', `La guía ya se corrigió ${MAX_CORRECCIONES} veces.`)
-  return writeCorreccion(writer, quien, storedGuia, { ...decidedCorreccion, solicitudes })
+  return writeCorreccion(writer, caller, storedGuia, { ...decidedCorreccion, solicitudes })
 }
 
 /** Correction that changes at least one field, and the location that it confirms, if any. */
@@ -121,14 +121,14 @@ interface DecidedCorreccion {
  * @throws Problema 409 `no_corregible`; 422
  */
 function decideCorreccion(
-  quien: Corrector,
+  caller: Corrector,
   storedGuia: GuiaRow,
-  campos: CorrectedFields,
+  fields: CorrectedFields,
 ): DecidedCorreccion | undefined {
-  requireCorrectable(storedGuia, campos)
-  const applied = correctGuia(storedGuia, campos, quien)
-  const givenPlace = proposedPlace(quien, campos)
-  requirePlausible(quien, applied, givenPlace)
+  requireCorrectable(storedGuia, fields)
+  const applied = correctGuia(storedGuia, fields, caller)
+  const givenPlace = proposedPlace(caller, fields)
+  requirePlausible(caller, applied, givenPlace)
   const lugar = givenPlace && !isSamePlace(storedGuia, givenPlace) ? givenPlace : undefined
   return applied.campos.length > 0 || lugar ? { applied, lugar } : undefined
 }
@@ -138,10 +138,10 @@ type PlaceProposal = NonNullable<ReturnType<typeof proposedPlace>>
 /** Returns the location that a corrected destination confirms. Coordinates take precedence over a link. */
 function proposedPlace({ origen }: Corrector, { lat, lng, maps_url }: CorrectedFields) {
   if (lat === undefined && maps_url === undefined) return undefined
-  const enlace = lat === undefined ? readLinkedPlace(maps_url!) : undefined
-  const linkCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const link = lat === undefined ? readLinkedPlace(maps_url!) : undefined
+  const linkCoordinates = link?.tipo === 'coordenadas' ? link.coordenadas : undefined
   return {
-    enlace: enlace ? maps_url! : null,
+    enlace: link ? maps_url! : null,
     lat: lat ?? linkCoordinates?.lat ?? null,
     lng: lng ?? linkCoordinates?.lng ?? null,
     referencia: null,
@@ -157,15 +157,15 @@ function proposedPlace({ origen }: Corrector, { lat, lng, maps_url }: CorrectedF
 function requirePlausible(
   { estricto = false }: Corrector,
   { guia, cambios }: CorrectedGuia,
-  lugar?: PlaceProposal,
+  place?: PlaceProposal,
 ): void {
   if (!estricto) return
   const destinoPointer = 'departamento' in cambios ? '/departamento' : 'municipio' in cambios ? '/municipio' : undefined
-  if (!lugar && !destinoPointer) return
-  const fallas = lugar
-    ? explainImplausible({ ...guia, ...placeStep(guia, lugar, guia.actualizado_en).ubicacion }, lugar.enlace !== null)
-    : explainImplausible(guia, false).map((falla) => ({ ...falla, campo: destinoPointer! }))
-  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
+  if (!place && !destinoPointer) return
+  const faults = place
+    ? explainImplausible({ ...guia, ...placeStep(guia, place, guia.actualizado_en).ubicacion }, place.enlace !== null)
+    : explainImplausible(guia, false).map((fault) => ({ ...fault, campo: destinoPointer! }))
+  if (faults.length > 0) throw problemOfFaults('validacion', faults)
 }
 
 /** Writes a correction of a locked guide, with its event and messages. */
@@ -188,7 +188,7 @@ async function writeCorreccion(
     const hasOtherTelefono = 'telefono' in cambios && storedGuia.telefono !== null
     const mustAsk = hasOtherTelefono && storedGuia.ubicacion_estado !== 'confirmada' && !lugar
     const evento = { guia_id: storedGuia.id, secuencia: storedGuia.secuencia + 1 }
-    const paso = await darPaso(stepDeps, storedGuia, {
+    const step = await darPaso(stepDeps, storedGuia, {
       ...commonFields,
       tipo: 'guia.corregida',
       datos: { campos },
@@ -198,7 +198,7 @@ async function writeCorreccion(
       },
       correccion: { values, advertencias: guia.advertencias, cambios: encryptChanges(secretos, evento, cambios) },
     })
-    currentGuia = paso!.guia
+    currentGuia = step!.guia
     if (hasOtherTelefono)
       await query(CHANGE_TELEFONO, {
         ...guiaKeyOf(storedGuia),
@@ -216,12 +216,12 @@ async function writeCorreccion(
     }
   }
   if (!lugar) return currentGuia
-  const paso = await darPaso(stepDeps, currentGuia, {
+  const step = await darPaso(stepDeps, currentGuia, {
     ...placeStep(currentGuia, lugar, ahora),
     ...commonFields,
     shortLink: linkToFollow(lugar.enlace, newId),
   })
-  return paso!.guia
+  return step!.guia
 }
 
 /** Returns the guide's location data with a new location request that was not sent yet. */
@@ -229,8 +229,8 @@ const withRequest = (
   { modo, ubicacion_extra }: GuiaRow,
   numero: number,
   canalDe: (modo: Modo) => ReturnType<Deps['canalDe']>,
-  ahora: Date,
+  now: Date,
 ): GuiaRow['ubicacion_extra'] => ({
   ...ubicacion_extra,
-  solicitud: { numero, canal: canalDe(modo), estado: 'pendiente', creado_en: ahora.toISOString() },
+  solicitud: { numero, canal: canalDe(modo), estado: 'pendiente', creado_en: now.toISOString() },
 })

@@ -29,14 +29,14 @@ export const admitsCorreccion = (estado: Estado): boolean => ENTREGA_STATES.incl
  * Reports whether a correction contains a field of the guide. `pais` alone does not count, because it only tells how to
  * read a telephone.
  */
-const correctsAnything = (campos: CorrectedFields) => Object.keys(campos).some((campo) => campo !== 'pais')
+const correctsAnything = (fields: CorrectedFields) => Object.keys(fields).some((field) => field !== 'pais')
 
 /**
  * Rejects a correction that contains no field of the guide, as the contract rejects an empty body.
  * @throws Problema 422
  */
-export function requireFields(campos: CorrectedFields): void {
-  if (correctsAnything(campos)) return
+export function requireFields(fields: CorrectedFields): void {
+  if (correctsAnything(fields)) return
   const mensaje = 'debe llevar al menos un campo que corregir'
   throw problemOfFaults('validacion', [{ campo: '', codigo: 'valor_no_admitido', mensaje }])
 }
@@ -84,8 +84,8 @@ export interface CorrectedGuia {
  * @param cuenta account of the guide's merchant, whose country telephones without `+` have
  * @throws Error if a telephone was not validated
  */
-export function correctGuia(storedGuia: GuiaRow, campos: CorrectedFields, cuenta: Cuenta): CorrectedGuia {
-  const values = valuesOf(storedGuia, campos, cuenta)
+export function correctGuia(storedGuia: GuiaRow, fields: CorrectedFields, cuenta: Cuenta): CorrectedGuia {
+  const values = valuesOf(storedGuia, fields, cuenta)
   const changedColumns = CORRECTABLE_COLUMNS.filter((column) => !areEqual(storedGuia[column], values[column]))
   const cambios = Object.fromEntries(
     changedColumns.map((column) => [column, { antes: storedGuia[column], despues: values[column] }]),
@@ -100,8 +100,8 @@ export function correctGuia(storedGuia: GuiaRow, campos: CorrectedFields, cuenta
   }
 }
 
-function valuesOf(storedGuia: GuiaRow, campos: CorrectedFields, cuenta: Cuenta): CorrectedGuia['values'] {
-  const { telefono, pais, recogida, lat, lng, maps_url, ...textFields } = campos
+function valuesOf(storedGuia: GuiaRow, fields: CorrectedFields, cuenta: Cuenta): CorrectedGuia['values'] {
+  const { telefono, pais, recogida, lat, lng, maps_url, ...textFields } = fields
   return {
     ...pickCorrectable(storedGuia),
     ...textFields,
@@ -132,26 +132,26 @@ function correctRecogida(
   return correctedRecogida
 }
 
-function readTelefono(texto: string, pais: string | null | undefined): string {
-  const telefono = readTelephone(texto, pais)
+function readTelefono(text: string, country: string | null | undefined): string {
+  const telefono = readTelephone(text, country)
   if ('error' in telefono) throw new Error('the telephone was not validated')
   return telefono.e164
 }
 
 /** Compares two values of a column. Pickups are equal if all their members are equal. */
-const areEqual = (left: unknown, otro: unknown): boolean =>
-  left === otro ||
+const areEqual = (left: unknown, other: unknown): boolean =>
+  left === other ||
   (isObject(left) &&
-    isObject(otro) &&
-    [...new Set([...Object.keys(left), ...Object.keys(otro)])].every((member) => left[member] === otro[member]))
+    isObject(other) &&
+    [...new Set([...Object.keys(left), ...Object.keys(other)])].every((member) => left[member] === other[member]))
 
-const isObject = (valor: unknown): valor is Record<string, unknown> => typeof valor === 'object' && valor !== null
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 function pointersOf(column: CorrectableColumn, storedGuia: GuiaRow, values: CorrectedGuia['values']): string[] {
   if (column !== 'recogida') return [`/${column}`]
-  const [antes, despues] = [storedGuia.recogida, values.recogida]
+  const [before, after] = [storedGuia.recogida, values.recogida]
   const members = ['nombre', 'lat', 'lng', 'maps_url', 'contacto', 'telefono', 'direccion', 'indicaciones'] as const
-  return members.filter((member) => antes[member] !== despues[member]).map((member) => `/recogida/${member}`)
+  return members.filter((member) => before[member] !== after[member]).map((member) => `/recogida/${member}`)
 }
 
 /** Codes of warnings about how place and reference were given. A correction does not change those. */
@@ -173,17 +173,17 @@ const ON_ETIQUETA = [
 ] as const satisfies readonly CorrectableColumn[]
 
 /** Checks the guide's location against its corrected destination, and returns all warnings of the guide. */
-function checkAdvertencias(storedGuia: GuiaRow, guia: GuiaRow, cambios: CorrectionChanges) {
+function checkAdvertencias(storedGuia: GuiaRow, guia: GuiaRow, changes: CorrectionChanges) {
   const { distancia_km, advertencias } = judgeDestino(guia, storedGuia)
-  const tenia = (codigo: StoredAdvertencia['codigo']) =>
-    storedGuia.advertencias.some((advertencia) => advertencia.codigo === codigo)
+  const tenia = (code: StoredAdvertencia['codigo']) =>
+    storedGuia.advertencias.some((advertencia) => advertencia.codigo === code)
   const needsReview =
     guia.ubicacion_estado === 'confirmada' &&
     !tenia('lugar_por_revisar') &&
-    OTHER_PLACE.some((column) => column in cambios)
+    OTHER_PLACE.some((column) => column in changes)
   const isEtiquetaStale =
     tenia('etiqueta_desactualizada') ||
-    (storedGuia.etiqueta_en !== null && ON_ETIQUETA.some((column) => column in cambios))
+    (storedGuia.etiqueta_en !== null && ON_ETIQUETA.some((column) => column in changes))
   const telefono = readTelephone(guia.telefono ?? '')
   return {
     distancia_km,

@@ -41,13 +41,13 @@ const SAVE = statement<
 /**
  * Returns the digests under which mails to an address may be stored: one for each master key, the present key's first.
  */
-const correoDigests = (secretos: Deps['secretos'], address: string) =>
-  secretos.todas('correos').map(({ clave }) => new Uint8Array(createHmac('sha256', clave).update(address).digest()))
+const correoDigests = (secrets: Deps['secretos'], address: string) =>
+  secrets.todas('correos').map(({ clave }) => new Uint8Array(createHmac('sha256', clave).update(address).digest()))
 
 /** Returns the columns that store a mail's address as a digest and its content encrypted. */
-export const sealCorreo = (secretos: Deps['secretos'], id: string, contenido: CorreoContent) => ({
-  huella: correoDigests(secretos, contenido.para)[0]!,
-  contenido: seal(secretos, 'correos', id, Buffer.from(JSON.stringify(contenido))),
+export const sealCorreo = (secrets: Deps['secretos'], id: string, content: CorreoContent) => ({
+  huella: correoDigests(secrets, content.para)[0]!,
+  contenido: seal(secrets, 'correos', id, Buffer.from(JSON.stringify(content))),
 })
 
 /**
@@ -75,10 +75,10 @@ export async function saveCorreo<T extends CorreoType>(
  * @throws Error if the row was altered
  */
 export function readCorreo(
-  secretos: Deps['secretos'],
+  secrets: Deps['secretos'],
   { id, contenido }: Pick<CorreoRow, 'id' | 'contenido'>,
 ): CorreoContent | undefined {
-  const plaintext = contenido && unsealIfKnown(secretos, 'correos', id, contenido)
+  const plaintext = contenido && unsealIfKnown(secrets, 'correos', id, contenido)
   return plaintext ? JSON.parse(plaintext.toString()) : undefined
 }
 
@@ -89,15 +89,15 @@ const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
 )
 
 /** Deletes all mails to an address. */
-export const eraseCorreos = (query: Query, secretos: Deps['secretos'], address: string) =>
-  query(ERASE, { huellas: correoDigests(secretos, address) })
+export const eraseCorreos = (query: Query, secrets: Deps['secretos'], address: string) =>
+  query(ERASE, { huellas: correoDigests(secrets, address) })
 
 /**
  * Reads a mail address of a request.
  * @throws Problema 422 that names the field
  */
-export function requireCorreo(texto: string, campo = '/correo'): string {
-  const correo = readAddress(texto)
+export function requireCorreo(text: string, campo = '/correo'): string {
+  const correo = readAddress(text)
   if (correo !== undefined) return correo
   const mensaje = 'no es una dirección de correo como ana@ejemplo.com'
   throw problemOfFaults('validacion', [{ campo, codigo: 'formato_invalido', mensaje }])

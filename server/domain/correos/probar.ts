@@ -12,13 +12,13 @@ const LIFETIME_MINUTES = 60
  */
 export async function sendTestCorreo(
   deps: Pick<Deps, 'db' | 'secretos' | 'newId' | 'bitacora' | 'notifyJobs'>,
-  quien: Actor,
-  texto: string,
+  actor: Actor,
+  text: string,
 ): Promise<{ para: string }> {
-  const para = requireCorreo(texto, '/para')
+  const para = requireCorreo(text, '/para')
   await inTransaction(deps.db.central, async (query) => {
     await saveCorreo(query, deps, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: LIFETIME_MINUTES })
-    await deps.bitacora.record(query, quien, { accion: 'probarCorreo', campos: ['para'] })
+    await deps.bitacora.record(query, actor, { accion: 'probarCorreo', campos: ['para'] })
   })
   deps.notifyJobs()
   return { para }

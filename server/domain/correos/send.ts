@@ -59,8 +59,8 @@ const CLAIM = statement<
 type ClaimedCorreo = Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
 
 /** Sends the mails of these jobs. Repeating a job has no effect. */
-export async function sendCorreos(deps: CorreoDeps, trabajos: readonly { data: object }[]): Promise<void> {
-  const ids = trabajos.map(({ data }) => (data as { correo: string }).correo)
+export async function sendCorreos(deps: CorreoDeps, jobs: readonly { data: object }[]): Promise<void> {
+  const ids = jobs.map(({ data }) => (data as { correo: string }).correo)
   for (let i = 0; i < ids.length; i += CONCURRENCY) {
     const correos = await deps.db.query(CLAIM, { correos: ids.slice(i, i + CONCURRENCY), ahora: deps.clock() })
     await Promise.all(correos.map((claimed) => sendOne(deps, claimed)))

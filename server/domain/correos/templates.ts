@@ -162,5 +162,5 @@ const TEMPLATES: CorreoTemplates = {
 }
 
 /** Writes a mail of a kind with these values. */
-export const composeLetter = <T extends CorreoType>(tipo: T, datos: CorreoData[T], brand: string): Letter =>
-  TEMPLATES[tipo](datos, brand)
+export const composeLetter = <T extends CorreoType>(type: T, datos: CorreoData[T], brand: string): Letter =>
+  TEMPLATES[type](datos, brand)

@@ -30,15 +30,15 @@ export const pasoDeDecision = (
  * applied.
  */
 export const returnStep = (
-  tomada: Decision,
+  lockedGuia: Decision,
   commonFields: Pick<GuiaStep, 'registrado_en' | 'autor' | 'repartidor'>,
 ): GuiaStep => ({
   ...commonFields,
   ocurrido_en: commonFields.registrado_en,
   tipo: 'guia.en_devolucion',
   estado: 'en_devolucion',
-  motivo: motivoOf(tomada),
-  decision: { valor: { ...tomada, estado: 'aplicada' }, expiry: null },
+  motivo: motivoOf(lockedGuia),
+  decision: { valor: { ...lockedGuia, estado: 'aplicada' }, expiry: null },
 })
 
 /**
@@ -52,29 +52,29 @@ export const returnStep = (
 export async function withConsequences(
   { db, settings, ...deps }: { db: Db } & Pick<Deps, 'settings'> & QuestionDeps,
   guia: GuiaRow,
-  paso: GuiaStep,
+  step: GuiaStep,
   requestedDay?: Dia,
 ): Promise<StepWithConsequences> {
-  const { estado, ocurrido_en, registrado_en, autor = null, repartidor } = paso
-  if (estado === undefined) return paso
+  const { estado, ocurrido_en, registrado_en, autor = null, repartidor } = step
+  if (estado === undefined) return step
   const { decision } = guia
   const commonFields = { ocurrido_en, registrado_en, autor }
   if (decision && returnsAfter(decision, estado))
-    return { ...paso, followUps: [returnStep(decision, { ...commonFields, repartidor })] }
-  if (estado !== 'intento_fallido') return { ...paso, decision: afterEstado(decision, estado) }
-  const intentos = paso.intentos ?? guia.intentos
-  const politica = await readIntentos(db, guia.comercio_id)
-  const zona = timeZoneOf(guia, settings.timeZone)
-  const abierta = openDecision(politica, { intentos, ocurrido_en, registrado_en }, zona)
-  const tomada =
-    requestedDay === undefined ? undefined : takeDay(abierta.valor, requestedDay, dayIn(registrado_en, zona))
-  if (tomada) {
-    const pendiente = pasoDeDecision('guia.decision_pendiente', abierta, commonFields)
+    return { ...step, followUps: [returnStep(decision, { ...commonFields, repartidor })] }
+  if (estado !== 'intento_fallido') return { ...step, decision: afterEstado(decision, estado) }
+  const intentos = step.intentos ?? guia.intentos
+  const policy = await readIntentos(db, guia.comercio_id)
+  const zone = timeZoneOf(guia, settings.timeZone)
+  const abierta = openDecision(policy, { intentos, ocurrido_en, registrado_en }, zone)
+  const lockedGuia =
+    requestedDay === undefined ? undefined : takeDay(abierta.valor, requestedDay, dayIn(registrado_en, zone))
+  if (lockedGuia) {
+    const pending = pasoDeDecision('guia.decision_pendiente', abierta, commonFields)
     const decidedFields = { ...commonFields, ocurrido_en: registrado_en, descripcion: ASKED_OTHER_DAY }
-    return { ...paso, followUps: [pendiente, pasoDeDecision('guia.decision_tomada', tomada, decidedFields)] }
+    return { ...step, followUps: [pending, pasoDeDecision('guia.decision_tomada', lockedGuia, decidedFields)] }
   }
   const descripcion =
     requestedDay === undefined ? null : `El destinatario pidió el ${requestedDay}, y ya no quedan intentos`
-  const pendiente = pasoDeDecision('guia.decision_pendiente', abierta, { ...commonFields, descripcion })
-  return { ...paso, followUps: [{ ...pendiente, write: askRecipient(deps, politica, guia, abierta, registrado_en) }] }
+  const pending = pasoDeDecision('guia.decision_pendiente', abierta, { ...commonFields, descripcion })
+  return { ...step, followUps: [{ ...pending, write: askRecipient(deps, policy, guia, abierta, registrado_en) }] }
 }

@@ -38,17 +38,19 @@ interface RetryRequest {
  */
 export function retryGuiaOf(
   deps: DecisionDeps,
-  quien: Decider & Corrector,
-  codigo: string,
+  caller: Decider & Corrector,
+  code: string,
   { fecha, franja, campos, secuencia }: RetryRequest,
   remember: Remember,
 ): Promise<GuiaRow & { comercio: string }> {
-  return withLockedGuia(deps, quien.ambito, codigo, secuencia, remember, (writer, tomada) =>
-    retryLockedGuia(deps, writer, quien, tomada, {
+  return withLockedGuia(deps, caller.ambito, code, secuencia, remember, (writer, lockedGuia) =>
+    retryLockedGuia(deps, writer, caller, lockedGuia, {
       fecha,
       franja,
       changeGuia: async () =>
-        Object.keys(campos).length > 0 ? correctLockedGuia(writer, quien, tomada, campos) : (tomada as GuiaRow),
+        Object.keys(campos).length > 0
+          ? correctLockedGuia(writer, caller, lockedGuia, campos)
+          : (lockedGuia as GuiaRow),
     }),
   )
 }
@@ -62,8 +64,10 @@ export function retryGuiaOf(
  */
 export const returnGuiaOf = (
   deps: LockedGuiaDeps,
-  { ambito, ...quien }: Decider & { ambito: GuiaScope },
-  codigo: string,
+  { ambito, ...caller }: Decider & { ambito: GuiaScope },
+  code: string,
   remember: Remember,
 ): Promise<GuiaRow & { comercio: string }> =>
-  withLockedGuia(deps, ambito, codigo, undefined, remember, (writer, tomada) => returnLockedGuia(writer, quien, tomada))
+  withLockedGuia(deps, ambito, code, undefined, remember, (writer, lockedGuia) =>
+    returnLockedGuia(writer, caller, lockedGuia),
+  )

@@ -82,7 +82,7 @@ export interface Decisiones {
    * @param replaced number of the recipient's own decision that the answer replaces. An answer that is sent twice, or
    * that comes after another, names an old one and changes nothing.
    */
-  decide(token: string, respuesta: RecipientAnswer, replaced?: number): Promise<DecisionResult>
+  decide(token: string, response: RecipientAnswer, replaced?: number): Promise<DecisionResult>
 }
 
 /** Description of the event for a recipient's decision. It names the choice without personal data. */
@@ -134,7 +134,7 @@ type DecisionRow = GuiaRow & {
   has_other: boolean | null
 }
 
-async function buscar(db: Db, token: string): Promise<DecisionRow | undefined> {
+async function find(db: Db, token: string): Promise<DecisionRow | undefined> {
   const huella = tokenHash(token)
   return (await (await whereIs(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
 }
@@ -142,14 +142,14 @@ async function buscar(db: Db, token: string): Promise<DecisionRow | undefined> {
 /** Creates the operations of the page where the recipient decides. */
 export const createDecisiones = (deps: DecisionDeps): Decisiones => ({
   async leer(token) {
-    const row = await buscar(deps.db, token)
+    const row = await find(deps.db, token)
     return row && presentDecisionData(deps, row)
   },
   async decide(token, respuesta, replaced) {
     const proposal = respuesta.eleccion === 'otro_lugar' ? proposeUbicacion(respuesta.lugar) : undefined
     if (proposal && 'motivo' in proposal) return { ok: false, ...proposal }
     return retryLostRaces(async () => {
-      const row = await buscar(deps.db, token)
+      const row = await find(deps.db, token)
       if (!row) return { ok: false, motivo: 'desconocida' }
       return (
         judgeAnswer(deps, row, { respuesta, proposal, replaced }) ??
@@ -159,10 +159,10 @@ export const createDecisiones = (deps: DecisionDeps): Decisiones => ({
   },
 })
 
-function decisionStateOf({ has_other, decision, estado, expiry }: DecisionRow, ahora: Date): DecisionData['estado'] {
+function decisionStateOf({ has_other, decision, estado, expiry }: DecisionRow, now: Date): DecisionData['estado'] {
   if (has_other || decision === null || decision.estado === 'superada') return 'superada'
   if (decision.estado !== 'pendiente') return 'decidida'
-  if (expiry === null || expiry <= ahora) return 'vencida'
+  if (expiry === null || expiry <= now) return 'vencida'
   return estado === 'extraviado' ? 'detenida' : 'abierta'
 }
 
@@ -170,16 +170,16 @@ function decisionStateOf({ has_other, decision, estado, expiry }: DecisionRow, a
 const MAX_DECISIONS = 10
 
 /** Returns the number of the decision that the recipient may replace; null if none. */
-function replaceableOf(row: DecisionRow, ahora: Date): number | null {
+function replaceableOf(row: DecisionRow, now: Date): number | null {
   const { decision, estado, decision_count } = row
   const isOwn = isTaken(decision) && decision.por === 'destinatario' && decision.opciones.includes('reintentar')
-  const isPossible = decisionStateOf(row, ahora) === 'decidida' && estado !== 'extraviado'
+  const isPossible = decisionStateOf(row, now) === 'decidida' && estado !== 'extraviado'
   return isOwn && isPossible && decision_count < MAX_DECISIONS ? decision_count : null
 }
 
 function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow): DecisionData {
-  const ahora = clock()
-  const estado = decisionStateOf(row, ahora)
+  const now = clock()
+  const estado = decisionStateOf(row, now)
   const zona = timeZoneOf(row, settings.timeZone)
   const { accion = null, por = null } = row.decision ?? {}
   const eleccion = por === 'destinatario' ? choiceOf(row.requested) : null
@@ -187,12 +187,12 @@ function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow
     estado,
     ...shownParcel(row),
     motivo: row.motivo as Motivo | null,
-    vence_en: (row.expiry ?? ahora).toISOString(),
+    vence_en: (row.expiry ?? now).toISOString(),
     returns: row.decision_vence !== null,
     zona,
-    dias: row.decision?.opciones.includes('reintentar') ? diasDe(row.decision.fecha_desde, dayIn(ahora, zona)) : null,
+    dias: row.decision?.opciones.includes('reintentar') ? diasDe(row.decision.fecha_desde, dayIn(now, zona)) : null,
     decided: estado === 'decidida' ? { accion, por, eleccion } : null,
-    replaceable: replaceableOf(row, ahora),
+    replaceable: replaceableOf(row, now),
     vecino: estado === 'decidida' && eleccion === 'vecino' ? neighbourOf(row.indicaciones) : null,
   }
 }
@@ -214,9 +214,9 @@ function judgeAnswer(
   row: DecisionRow,
   { respuesta, proposal, replaced }: Answer,
 ): DecisionResult | undefined {
-  const ahora = clock()
-  const isReplacement = replaced !== undefined && replaced === replaceableOf(row, ahora)
-  if (!isReplacement && decisionStateOf(row, ahora) !== 'abierta') return { ok: false, motivo: 'cerrada' }
+  const now = clock()
+  const isReplacement = replaced !== undefined && replaced === replaceableOf(row, now)
+  if (!isReplacement && decisionStateOf(row, now) !== 'abierta') return { ok: false, motivo: 'cerrada' }
   if ('fecha' in respuesta && respuesta.fecha !== undefined && !isDay(respuesta.fecha))
     return { ok: false, motivo: 'fecha_invalida' }
   if (respuesta.eleccion !== 'otro_lugar' || !proposal) return undefined
@@ -243,13 +243,13 @@ const REASON_OF: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_inva
 async function takeDecision(
   deps: DecisionDeps,
   { guia, secuencia }: DecisionRow,
-  respuesta: RecipientAnswer,
+  response: RecipientAnswer,
   proposal: PlaceProposal | undefined,
 ): Promise<DecisionResult | undefined> {
   const rememberNothing = async () => {}
   try {
-    await withLockedGuia(deps, 'todos', guia, secuencia, rememberNothing, (writer, tomada) =>
-      answerLockedGuia(deps, writer, reopened(tomada), respuesta, proposal),
+    await withLockedGuia(deps, 'todos', guia, secuencia, rememberNothing, (writer, lockedGuia) =>
+      answerLockedGuia(deps, writer, reopened(lockedGuia), response, proposal),
     )
     return { ok: true }
   } catch (error) {
@@ -283,17 +283,17 @@ const reopened = (guia: LockedGuia): LockedGuia => ({
 export function answerLockedGuia(
   deps: Pick<DecisionDeps, 'settings'>,
   writer: LockedGuiaWriter,
-  tomada: LockedGuia,
-  respuesta: RecipientAnswer,
+  lockedGuia: LockedGuia,
+  response: RecipientAnswer,
   proposal: PlaceProposal | undefined,
 ): Promise<GuiaRow> {
-  const quien = { por: 'destinatario', autor: null, descripcion: CHOICE_DESCRIPTIONS[respuesta.eleccion] } as const
-  if (respuesta.eleccion === 'rechazo') return returnLockedGuia(writer, quien, tomada)
-  return retryLockedGuia(deps, writer, quien, tomada, {
-    fecha: respuesta.fecha,
+  const caller = { por: 'destinatario', autor: null, descripcion: CHOICE_DESCRIPTIONS[response.eleccion] } as const
+  if (response.eleccion === 'rechazo') return returnLockedGuia(writer, caller, lockedGuia)
+  return retryLockedGuia(deps, writer, caller, lockedGuia, {
+    fecha: response.fecha,
     changeGuia: async () => {
-      const vecino = respuesta.eleccion === 'vecino' ? respuesta.vecino : undefined
-      const correctedGuia = await changeNeighbour(writer, quien, tomada, vecino)
+      const neighbour = response.eleccion === 'vecino' ? response.vecino : undefined
+      const correctedGuia = await changeNeighbour(writer, caller, lockedGuia, neighbour)
       return proposal ? changePlace(writer, correctedGuia, proposal) : correctedGuia
     },
   })
@@ -306,13 +306,15 @@ export function answerLockedGuia(
 async function changeNeighbour(
   writer: LockedGuiaWriter,
   { descripcion }: { descripcion: string },
-  tomada: LockedGuia,
-  vecino: Neighbour | undefined,
+  lockedGuia: LockedGuia,
+  neighbour: Neighbour | undefined,
 ): Promise<GuiaRow> {
-  const indicaciones = vecino ? withNeighbour(tomada.indicaciones, vecino) : withoutNeighbour(tomada.indicaciones)
-  if (indicaciones === tomada.indicaciones) return tomada
-  const quien = { ambito: 'todos', autor: null, origen: 'destinatario', pais: null, descripcion } as const
-  return correctLockedGuia(writer, quien, tomada, { indicaciones })
+  const indicaciones = neighbour
+    ? withNeighbour(lockedGuia.indicaciones, neighbour)
+    : withoutNeighbour(lockedGuia.indicaciones)
+  if (indicaciones === lockedGuia.indicaciones) return lockedGuia
+  const caller = { ambito: 'todos', autor: null, origen: 'destinatario', pais: null, descripcion } as const
+  return correctLockedGuia(writer, caller, lockedGuia, { indicaciones })
 }
 
 /** Confirms the place that the recipient gave. If it is the confirmed place already, writes no event. */
@@ -322,9 +324,9 @@ async function changePlace(
   proposal: PlaceProposal,
 ): Promise<GuiaRow> {
   if (isSamePlace(guia, proposal)) return guia
-  const paso = await darPaso({ db: { query }, notifyJobs }, guia, {
+  const step = await darPaso({ db: { query }, notifyJobs }, guia, {
     ...placeStep(guia, proposal, clock()),
     shortLink: linkToFollow(proposal.enlace, newId),
   })
-  return paso!.guia
+  return step!.guia
 }

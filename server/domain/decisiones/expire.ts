@@ -45,17 +45,17 @@ export async function decideExpired(deps: LockedGuiaDeps, expired: readonly Expi
   if (errores.length > 0) throw errores[0]
 }
 
-const expireGuia = (deps: LockedGuiaDeps, codigo: string) =>
-  withLockedGuia(deps, 'todos', codigo, undefined, async () => {}, expireLockedGuia)
+const expireGuia = (deps: LockedGuiaDeps, code: string) =>
+  withLockedGuia(deps, 'todos', code, undefined, async () => {}, expireLockedGuia)
 
 /**
  * Decides the return of a locked guide's parcel, in the lock's transaction, if the deadline for a decision has passed.
  */
-export async function expireLockedGuia(writer: LockedGuiaWriter, tomada: GuiaRow): Promise<GuiaRow> {
-  const { decision, decision_vence } = tomada
-  if (!isAwaitingDecision(decision) || decision_vence === null || decision_vence > writer.clock()) return tomada
+export async function expireLockedGuia(writer: LockedGuiaWriter, lockedGuia: GuiaRow): Promise<GuiaRow> {
+  const { decision, decision_vence } = lockedGuia
+  if (!isAwaitingDecision(decision) || decision_vence === null || decision_vence > writer.clock()) return lockedGuia
   const descripcion = decision.opciones.includes('reintentar')
     ? 'Nadie decidió a tiempo qué hacer con el paquete'
     : 'Se hicieron todos los intentos'
-  return returnLockedGuia(writer, { por: 'politica', autor: null, descripcion }, tomada)
+  return returnLockedGuia(writer, { por: 'politica', autor: null, descripcion }, lockedGuia)
 }

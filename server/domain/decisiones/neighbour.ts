@@ -29,8 +29,8 @@ export function withoutNeighbour(indicaciones: string | null): string | null {
  * end if the indications become too long.
  */
 export function withNeighbour(indicaciones: string | null, { nombre, donde }: Neighbour): string {
-  const linea = `${NEIGHBOUR_PREFIX}${[nombre, donde].filter(Boolean).join(', ')}`
-  const characters = [...[linea, withoutNeighbour(indicaciones)].filter(Boolean).join('\n')]
+  const line = `${NEIGHBOUR_PREFIX}${[nombre, donde].filter(Boolean).join(', ')}`
+  const characters = [...[line, withoutNeighbour(indicaciones)].filter(Boolean).join('\n')]
   return characters.length <= MAX_INSTRUCTIONS
     ? characters.join('')
     : `${characters

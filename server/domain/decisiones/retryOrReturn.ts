@@ -13,7 +13,7 @@ import {
   presentDecision,
   takeDecision,
 } from '../estados/decision.ts'
-import { isFinalState, siguientes } from '../estados/estados.ts'
+import { isFinalState, nextStates } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
 import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../records/lockedGuia.ts'
@@ -50,17 +50,17 @@ export async function retryLockedGuia(
   { settings }: Pick<DecisionDeps, 'settings'>,
   writer: LockedGuiaWriter,
   { por, autor, descripcion }: Decider,
-  tomada: LockedGuia,
+  lockedGuia: LockedGuia,
   { fecha, franja, changeGuia }: RequestedIntento,
 ): Promise<GuiaRow> {
-  const ahora = writer.clock()
-  const zona = timeZoneOf(tomada, settings.timeZone)
-  const abierta = requireRetryable(tomada)
-  const dia = requireDay(diasDe(abierta.fecha_desde, dayIn(ahora, zona)), fecha)
+  const now = writer.clock()
+  const zone = timeZoneOf(lockedGuia, settings.timeZone)
+  const openDecision = requireRetryable(lockedGuia)
+  const day = requireDay(diasDe(openDecision.fecha_desde, dayIn(now, zone)), fecha)
   requireWindow(franja)
   const changedGuia = await changeGuia()
-  const decision = takeDecision(abierta, { accion: 'reintentar', por, fecha: dia, franja: franja ?? null })
-  const commonFields = { ocurrido_en: ahora, registrado_en: ahora, autor, descripcion: descripcion ?? null }
+  const decision = takeDecision(openDecision, { accion: 'reintentar', por, fecha: day, franja: franja ?? null })
+  const commonFields = { ocurrido_en: now, registrado_en: now, autor, descripcion: descripcion ?? null }
   return dar(writer, changedGuia, pasoDeDecision('guia.decision_tomada', decision, commonFields))
 }
 
@@ -75,35 +75,35 @@ const RESTING_STATES: readonly Estado[] = ['en_bodega', 'intento_fallido']
 export async function returnLockedGuia(
   writer: LockedGuiaWriter,
   { por, autor, descripcion }: Decider,
-  tomada: GuiaRow,
+  lockedGuia: GuiaRow,
 ): Promise<GuiaRow> {
-  if (tomada.estado === 'en_devolucion') return tomada
-  requireReturnable(tomada)
-  requireNotTaken(tomada)
-  const ahora = writer.clock()
-  const commonFields = { ocurrido_en: ahora, registrado_en: ahora, autor }
-  const decision = takeDecision(tomada.decision, { accion: 'devolver', por })
-  const paso = pasoDeDecision('guia.decision_tomada', decision, { ...commonFields, descripcion: descripcion ?? null })
-  const decidedGuia = await dar(writer, tomada, paso)
-  return RESTING_STATES.includes(tomada.estado)
+  if (lockedGuia.estado === 'en_devolucion') return lockedGuia
+  requireReturnable(lockedGuia)
+  requireNotTaken(lockedGuia)
+  const now = writer.clock()
+  const commonFields = { ocurrido_en: now, registrado_en: now, autor }
+  const decision = takeDecision(lockedGuia.decision, { accion: 'devolver', por })
+  const step = pasoDeDecision('guia.decision_tomada', decision, { ...commonFields, descripcion: descripcion ?? null })
+  const decidedGuia = await dar(writer, lockedGuia, step)
+  return RESTING_STATES.includes(lockedGuia.estado)
     ? dar(writer, decidedGuia, returnStep(decision.valor, commonFields))
     : decidedGuia
 }
 
 /** Writes an event of a locked guide. */
-const dar = async ({ query, notifyJobs }: LockedGuiaWriter, guia: GuiaRow, paso: Parameters<typeof darPaso>[2]) =>
-  (await darPaso({ db: { query }, notifyJobs }, guia, paso))!.guia
+const dar = async ({ query, notifyJobs }: LockedGuiaWriter, guia: GuiaRow, step: Parameters<typeof darPaso>[2]) =>
+  (await darPaso({ db: { query }, notifyJobs }, guia, step))!.guia
 
 /**
  * Returns the open decision of a guide.
  * @throws Problema 409 if no decision allows another attempt
  */
-function requireRetryable(tomada: LockedGuia): Decision {
-  requireNotTaken(tomada)
-  const { estado, decision: abierta, intentos } = tomada
-  if (isAwaitingDecision(abierta) && abierta.opciones.includes('reintentar')) return abierta
-  const canReturn = siguientes(estado).includes('en_devolucion')
-  const mensaje = isAwaitingDecision(abierta)
+function requireRetryable(lockedGuia: LockedGuia): Decision {
+  requireNotTaken(lockedGuia)
+  const { estado, decision: openDecision, intentos } = lockedGuia
+  if (isAwaitingDecision(openDecision) && openDecision.opciones.includes('reintentar')) return openDecision
+  const canReturn = nextStates(estado).includes('en_devolucion')
+  const mensaje = isAwaitingDecision(openDecision)
     ? `Ya se hicieron ${intentos} intentos, los que admite la cuenta. Pida la devolución, o hable con el servicio de mensajería.`
     : `La guía está en ${estado}${noIntentoRemedy(estado, canReturn)}`
   throw new Problema('decision_no_admitida', mensaje, { estado, opciones: canReturn ? ['devolver'] : [] })
@@ -113,8 +113,8 @@ function requireRetryable(tomada: LockedGuia): Decision {
 function noIntentoRemedy(estado: Estado, canReturn: boolean): string {
   if (isFinalState(estado)) return ', que es un estado final: no hay nada que decidir.'
   if (estado === 'en_devolucion') return ': el paquete ya vuelve, y no se lleva otra vez.'
-  const ahora = canReturn ? '; ahora puede pedir la devolución' : ''
-  return ` y no hay un intento fallido que repetir. Se puede reintentar después de uno${ahora}.`
+  const now = canReturn ? '; ahora puede pedir la devolución' : ''
+  return ` y no hay un intento fallido que repetir. Se puede reintentar después de uno${now}.`
 }
 
 const DECIDED_BY: Readonly<Record<QuienResuelve, string>> = {
@@ -144,7 +144,7 @@ export function requireNotTaken({ estado, decision }: GuiaRow): void {
  * @throws Problema 409 `transicion_invalida` if no courier has collected it yet, or if it has arrived
  */
 function requireReturnable({ estado }: GuiaRow): void {
-  if (siguientes(estado).includes('en_devolucion')) return
+  if (nextStates(estado).includes('en_devolucion')) return
   const mensaje = isFinalState(estado)
     ? `La guía está en ${estado}, que es un estado final: no hay nada que devolver.`
     : `La guía está en ${estado}: nadie tiene el paquete, así que no se devuelve: se cancela, con cancelar.`
@@ -156,8 +156,8 @@ function requireReturnable({ estado }: GuiaRow): void {
  * @throws Problema 422 if it is too early or too late
  */
 function requireDay({ desde, hasta }: Dias, requestedDay: Dia | undefined): Dia {
-  const dia = requestedDay ?? desde
-  if (dia >= desde && dia <= hasta) return dia
+  const day = requestedDay ?? desde
+  if (day >= desde && day <= hasta) return day
   throw dayOutOfRange({ desde, hasta })
 }
 

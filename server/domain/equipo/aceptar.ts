@@ -26,7 +26,7 @@ const VALE = `huella = :huella and vence_en > :ahora and intentos < ${INTENTOS}
   and (correo is not null or not exists (select from persona))
   and (correo is null or codigo_hash is not null or ambito <> '${COMPANY}')`
 
-const LEER = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
+const READ = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
   'equipo.readInvitacion',
   'central',
   `select * from invitacion where ${VALE}`,
@@ -94,7 +94,7 @@ export async function readInvitacion(
   token: string,
 ): Promise<InvitacionRow | undefined> {
   if (!isToken(token)) return undefined
-  const [row] = await db.query(LEER, { huella: tokenHash(token), ahora: clock() })
+  const [row] = await db.query(READ, { huella: tokenHash(token), ahora: clock() })
   return row
 }
 
@@ -129,7 +129,7 @@ interface Acceptance {
 export async function acceptInvitacion(
   deps: SignInDeps & Pick<Deps, 'notifyJobs'>,
   { token, ...answer }: Acceptance,
-  { userAgent, cookie, ...quien }: Omit<Actor, 'identity'> & { userAgent: string; cookie: string },
+  { userAgent, cookie, ...caller }: Omit<Actor, 'identity'> & { userAgent: string; cookie: string },
 ) {
   const { db, clock, newId, secretos, bitacora, notifyJobs } = deps
   const invitacion = await readInvitacion(deps, token)
@@ -153,8 +153,8 @@ export async function acceptInvitacion(
     const typedCode = normalizeBase32((answer.codigo ?? '').replace(/[\s-]/g, ''))
     if (tomada.codigo_hash && !isSameCode(secretos, { huella, codigo_hash: tomada.codigo_hash }, typedCode)) {
       const sobre = ['invitacion', invitacion.invitacion] as const
-      const linea = { accion: 'fallarCodigoDeInvitacion', sobre, ...de, campos: ['codigo'] }
-      await bitacora.record(query, { ...quien, identity: null }, linea)
+      const line = { accion: 'fallarCodigoDeInvitacion', sobre, ...de, campos: ['codigo'] }
+      await bitacora.record(query, { ...caller, identity: null }, line)
       return undefined
     }
     await query(REMOVE_INVITACION, { huella })
@@ -162,7 +162,7 @@ export async function acceptInvitacion(
     const [persona] = await query(PERSONA, newPersona)
     const newMembresia = { ...newId(), membresia: `mem_${randomBase32(12)}`, persona_id: persona!.id, ambito, alcances }
     const [membresia] = await query(ADD_MEMBRESIA, newMembresia)
-    const red = quien.red
+    const red = caller.red
     const presencia_en = await presenceWithFactor(query, deps, cookie, persona!.id)
     const abierta = await openPersonaSesion(query, deps, {
       persona: persona!,
@@ -176,7 +176,7 @@ export async function acceptInvitacion(
     })
     await bitacora.record(
       query,
-      { ...quien, identity: { persona: persona!.persona } },
+      { ...caller, identity: { persona: persona!.persona } },
       {
         accion: 'aceptarInvitacion',
         sobre: ['invitacion', invitacion.invitacion],

@@ -26,9 +26,9 @@ const ADD = statement<
    on conflict (credencial) do nothing returning passkey`,
 )
 
-export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, userAgent, ...quien }, deps) => {
+export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, userAgent, ...caller }, deps) => {
   const { db, bitacora, newId, browser, notifyJobs } = deps
-  const { personaId, persona } = quien.identity
+  const { personaId, persona } = caller.identity
   const newPasskey = await verifyRegistration(deps, { cookie, personaId }, body)
   if (!newPasskey) throw wrongPasskey()
   const dispositivo = deviceOf(userAgent)
@@ -41,7 +41,7 @@ export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, 
   }
   const addition = await inTransaction(db.central, async (query) => {
     if (!(await lockFactors(query, personaId))) return false
-    await requireCanAdd(query, quien.identity.sesion, personaId)
+    await requireCanAdd(query, caller.identity.sesion, personaId)
     // The count is a separate statement after the lock, so that it includes passkeys that concurrent requests have just
     // added.
     const { passkeys } = await readFactors(query, personaId)
@@ -49,9 +49,9 @@ export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, 
     const [savedRow] = await query(ADD, passkeyRow)
     if (!savedRow) return false
     const sobre = ['persona', persona] as const
-    await bitacora.record(query, quien, { accion: 'agregarPasskey', sobre, campos: ['passkeys'] })
-    await notifyPasskey(query, deps, quien.identity, { agregada: true, dispositivo })
-    return { cookie: await completeSesion(query, deps, quien.identity) }
+    await bitacora.record(query, caller, { accion: 'agregarPasskey', sobre, campos: ['passkeys'] })
+    await notifyPasskey(query, deps, caller.identity, { agregada: true, dispositivo })
+    return { cookie: await completeSesion(query, deps, caller.identity) }
   })
   if (!addition) throw wrongPasskey()
   notifyJobs()

@@ -28,11 +28,11 @@ async function confirmSecret(
   query: Query,
   deps: Pick<Deps, 'secretos' | 'clock'>,
   persona_id: string,
-  codigo: string,
+  code: string,
 ): Promise<boolean> {
   const ahora = deps.clock()
   const [waitingSecret] = await query(WAITING_SECRET, { persona_id, ahora })
-  const paso = waitingSecret?.nuevo && (await pasoDe(deps, persona_id, waitingSecret.nuevo, withoutSeparators(codigo)))
+  const paso = waitingSecret?.nuevo && (await pasoDe(deps, persona_id, waitingSecret.nuevo, withoutSeparators(code)))
   if (typeof paso !== 'number') return false
   await query(CONFIRM, { persona_id, paso, ahora })
   return true
@@ -46,17 +46,17 @@ async function confirmSecret(
  */
 export async function confirmTotp(
   deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs' | 'browser'>,
-  quien: Actor & { identity: Identities['sesionDePersona'] },
-  codigo: string,
+  actor: Actor & { identity: Identities['sesionDePersona'] },
+  code: string,
 ): Promise<{ 'Set-Cookie'?: string }> {
-  const { identity } = quien
+  const { identity } = actor
   const { personaId, persona, sesion } = identity
   const confirmada = await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, personaId)
     await requireCanAdd(query, sesion, personaId)
-    if (!(await confirmSecret(query, deps, personaId, codigo))) return false
+    if (!(await confirmSecret(query, deps, personaId, code))) return false
     const sobre = ['persona', persona] as const
-    await deps.bitacora.record(query, quien, { accion: 'agregarTotp', sobre, campos: ['totp'] })
+    await deps.bitacora.record(query, actor, { accion: 'agregarTotp', sobre, campos: ['totp'] })
     await notifySecondFactor(query, deps, identity, { que: 'agregado', quedan: 0 })
     return { cookie: await completeSesion(query, deps, identity) }
   })
@@ -65,7 +65,7 @@ export async function confirmTotp(
   return confirmada.cookie === undefined ? {} : { 'Set-Cookie': confirmada.cookie }
 }
 
-export const agregarTotp: Handler<'agregarTotp'> = async ({ body, ...quien }, deps) => {
-  const headers = await confirmTotp(deps, quien, body.codigo)
-  return { status: 201, headers, body: await presentSecondFactor(deps.db.query, quien.identity.personaId) }
+export const agregarTotp: Handler<'agregarTotp'> = async ({ body, ...caller }, deps) => {
+  const headers = await confirmTotp(deps, caller, body.codigo)
+  return { status: 201, headers, body: await presentSecondFactor(deps.db.query, caller.identity.personaId) }
 }

@@ -63,55 +63,55 @@ export const EFFECTS: Readonly<Record<TipoDeAprobacion, Effect>> = {
   },
   async cambiar_membresia(query, _deps, { identity, contenido: { membresia, alcances } }) {
     requireOwnAlcances(identity, companyAlcances(alcances), APPROVE_REMEDY)
-    const antes = await findMembresia(query, membresia!)
-    const changedRow = antes && (await changeAlcances(query, { id: antes.id, alcances: [...alcances] }))
+    const before = await findMembresia(query, membresia!)
+    const changedRow = before && (await changeAlcances(query, { id: before.id, alcances: [...alcances] }))
     if (!changedRow) throw closedAprobacion('Esa membresía ya no está.')
-    return [{ sobre: ['persona', antes.persona], antes: { alcances: antes.alcances }, despues: { alcances } }]
+    return [{ sobre: ['persona', before.persona], antes: { alcances: before.alcances }, despues: { alcances } }]
   },
   async quitar_membresia(query, _deps, { contenido: { membresia } }) {
-    const antes = await findMembresia(query, membresia!)
-    if (!antes || !(await removeMembresia(query, antes))) throw closedAprobacion('Esa membresía ya no está.')
-    return [{ sobre: ['persona', antes.persona], antes: { alcances: antes.alcances }, despues: {} }]
+    const before = await findMembresia(query, membresia!)
+    if (!before || !(await removeMembresia(query, before))) throw closedAprobacion('Esa membresía ya no está.')
+    return [{ sobre: ['persona', before.persona], antes: { alcances: before.alcances }, despues: {} }]
   },
   async eliminar_persona(query, { secretos }, { contenido }) {
     const persona = contenido.persona!
-    const [antes] = await query(PERSONA, { persona })
-    const correo = antes?.correo
-    const lineas = antes && correo && (await erasePersona(query, secretos, { ...antes, correo, persona }))
-    if (!lineas) throw closedAprobacion('Esa persona ya no está.')
-    return lineas
+    const [before] = await query(PERSONA, { persona })
+    const correo = before?.correo
+    const lines = before && correo && (await erasePersona(query, secretos, { ...before, correo, persona }))
+    if (!lines) throw closedAprobacion('Esa persona ya no está.')
+    return lines
   },
   async restablecer_segundo_factor(query, deps, { contenido }) {
     const persona = contenido.persona!
-    const [antes] = await query(PERSONA, { persona })
-    const correo = antes?.correo
-    if (!antes || !correo) throw closedAprobacion('Esa persona ya no está.')
-    return [await resetFactors(query, deps, { ...antes, correo, persona })]
+    const [before] = await query(PERSONA, { persona })
+    const correo = before?.correo
+    if (!before || !correo) throw closedAprobacion('Esa persona ya no está.')
+    return [await resetFactors(query, deps, { ...before, correo, persona })]
   },
   crear_llave: async (query, { clock }, de) => [await createApprovedLlave(query, { ...de, ahora: clock() })],
   rotar_llave: async (query, { clock }, de) => [await rotateApprovedLlave(query, { ...de, ahora: clock() })],
 }
 
 /** Returns a sentence in Spanish that says what an approval asks for: «Ana pide …». */
-export function describeRequest(tipo: TipoDeAprobacion, contenido: ContenidoDeAprobacion): string {
-  const { nombre, correo, llave, alcances } = contenido
-  const quien = `${nombre} (${correo ?? llave?.operador})`
+export function describeRequest(type: TipoDeAprobacion, content: ContenidoDeAprobacion): string {
+  const { nombre, correo, llave, alcances } = content
+  const caller = `${nombre} (${correo ?? llave?.operador})`
   const permissions = permissionNames(alcances)
-  switch (tipo) {
+  switch (type) {
     case 'invitar_persona':
-      return `invitar a ${quien}, con estos permisos: ${permissions}`
+      return `invitar a ${caller}, con estos permisos: ${permissions}`
     case 'cambiar_membresia':
-      return `cambiar los permisos de ${quien}, que serán: ${permissions}`
+      return `cambiar los permisos de ${caller}, que serán: ${permissions}`
     case 'quitar_membresia':
-      return `quitar de la empresa a ${quien}`
+      return `quitar de la empresa a ${caller}`
     case 'eliminar_persona':
-      return `borrar la cuenta de ${quien}`
+      return `borrar la cuenta de ${caller}`
     case 'restablecer_segundo_factor':
-      return `restablecer el segundo factor de ${quien}, que entrará con su correo y agregará otro`
+      return `restablecer el segundo factor de ${caller}, que entrará con su correo y agregará otro`
     case 'crear_llave':
-      return `una llave del operador ${quien}, con estos permisos: ${permissions}`
+      return `una llave del operador ${caller}, con estos permisos: ${permissions}`
     case 'rotar_llave':
-      return `rotar la llave ${llave?.rota} del operador ${quien}, con estos permisos: ${permissions}`
+      return `rotar la llave ${llave?.rota} del operador ${caller}, con estos permisos: ${permissions}`
   }
 }
 
@@ -169,10 +169,10 @@ export type AprobacionRequester = Pick<Identities['llaveDeOperacion'], 'persona'
 export async function requestAprobacion(
   query: Query,
   deps: ApprovalRequestDeps,
-  quien: Actor & { identity: AprobacionRequester },
+  actor: Actor & { identity: AprobacionRequester },
   { accion, tipo, contenido }: { accion: string; tipo: TipoDeAprobacion; contenido: StoredAprobacionContent },
 ): Promise<Aprobacion | undefined> {
-  const { persona: pide } = quien.identity
+  const { persona: pide } = actor.identity
   const needsThird = needsThirdPersona(tipo)
   if (pide === undefined || (pide === contenido.persona && !needsThird)) return undefined
   const administrators = await query(NOTIFIED_ADMINISTRATORS)
@@ -198,7 +198,7 @@ export async function requestAprobacion(
     await saveCorreo(query, deps, { tipo: 'aprobacion', para: correo!, datos, lifetimeMinutes })
   }
   const { alcances, llave } = contenido
-  await deps.bitacora.record(query, quien, {
+  await deps.bitacora.record(query, actor, {
     accion,
     sobre: ['aprobacion', row.aprobacion],
     campos: llave ? ['llave', 'alcances'] : ['correo', 'nombre', 'alcances'],

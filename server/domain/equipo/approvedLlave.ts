@@ -60,10 +60,10 @@ export async function rotateApprovedLlave(query: Query, de: ApprovedLlave): Prom
   const previousLlave = await requireLlave({ query }, llave!.rota!)
   if (!isLlaveActive(previousLlave, de.ahora)) throw closedAprobacion('La llave que se iba a rotar ya no vale.')
   await createApprovedLlave(query, de)
-  const despues = await expireLlave(query, previousLlave, overlapEnd(de.ahora, secreto!.solapamiento_horas))
+  const after = await expireLlave(query, previousLlave, overlapEnd(de.ahora, secreto!.solapamiento_horas))
   return {
     sobre: ['llave', llave!.rota!],
     antes: { vence_en: previousLlave.vence_en },
-    despues: { ...despues, nueva: llave!.id },
+    despues: { ...after, nueva: llave!.id },
   }
 }

@@ -24,7 +24,7 @@ export type TipoDeAprobacion =
  * Reports whether only a third person may decide: neither the one who asks nor the one concerned. For other kinds, the
  * person concerned decides if nobody else can.
  */
-export const needsThirdPersona = (tipo: TipoDeAprobacion) => tipo === 'restablecer_segundo_factor'
+export const needsThirdPersona = (type: TipoDeAprobacion) => type === 'restablecer_segundo_factor'
 
 /**
  * Stored content of an approval. For a key it also has the digest of the key's secret (base64), and the hours for which
@@ -79,16 +79,16 @@ export async function openAprobacion(
  * @throws Error if the row was altered
  */
 export function readAprobacionContent(
-  secretos: Deps['secretos'],
+  secrets: Deps['secretos'],
   { id, contenido }: Pick<AprobacionRow, 'id' | 'contenido'>,
 ): StoredAprobacionContent | null {
-  const plaintext = contenido && unsealIfKnown(secretos, 'aprobaciones', id, contenido)
+  const plaintext = contenido && unsealIfKnown(secrets, 'aprobaciones', id, contenido)
   return plaintext ? JSON.parse(plaintext.toString()) : null
 }
 
 /** Returns the content without its secrets, for answers. */
-const visible = ({ secreto: _secreto, codigo: _code, ...contenido }: StoredAprobacionContent): ContenidoDeAprobacion =>
-  contenido
+const visible = ({ secreto: _secreto, codigo: _code, ...content }: StoredAprobacionContent): ContenidoDeAprobacion =>
+  content
 
 const toOptionalIso = (instant: Date | null) => instant?.toISOString() ?? null
 
@@ -99,12 +99,12 @@ export function presentAprobacion(
 ): Aprobacion {
   const { aprobacion, tipo, pide, decide, razon, creado_en, vence_en, decidido_en } = row
   const vencida = row.estado === 'pendiente' && vence_en <= clock()
-  const contenido = vencida ? null : readAprobacionContent(secretos, row)
+  const content = vencida ? null : readAprobacionContent(secretos, row)
   return {
     aprobacion,
     tipo,
     estado: vencida ? 'vencida' : row.estado,
-    contenido: contenido && visible(contenido),
+    contenido: content && visible(content),
     pide,
     decide,
     razon,
@@ -118,9 +118,9 @@ export function presentAprobacion(
  * Finds an approval by its public identifier.
  * @throws Problema 404
  */
-export async function requireAprobacion(db: Pick<Db, 'prisma'>, codigo: string): Promise<AprobacionRow> {
-  const row = /^apr_[0-9A-Z]{12}$/.test(codigo)
-    ? await db.prisma.aprobacion.findUnique({ where: { aprobacion: codigo } })
+export async function requireAprobacion(db: Pick<Db, 'prisma'>, code: string): Promise<AprobacionRow> {
+  const row = /^apr_[0-9A-Z]{12}$/.test(code)
+    ? await db.prisma.aprobacion.findUnique({ where: { aprobacion: code } })
     : null
   if (!row) throw unknownAprobacion()
   return row as AprobacionRow
@@ -158,10 +158,10 @@ const OPEN_APROBACIONES = statement<object, Pick<AprobacionRow, 'id' | 'contenid
 /** Deletes the approvals that a person asked for, and those about the person's mail address. */
 export async function eraseAprobaciones(
   query: Query,
-  secretos: Deps['secretos'],
+  secrets: Deps['secretos'],
   { persona, correo }: { persona: string; correo: string },
 ): Promise<void> {
   const openAprobaciones = await query(OPEN_APROBACIONES)
-  const ownAprobaciones = openAprobaciones.filter((row) => readAprobacionContent(secretos, row)?.correo === correo)
+  const ownAprobaciones = openAprobaciones.filter((row) => readAprobacionContent(secrets, row)?.correo === correo)
   await query(ERASE, { pide: persona, ids: ownAprobaciones.map(({ id }) => id) })
 }

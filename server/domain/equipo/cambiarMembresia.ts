@@ -14,22 +14,22 @@ import {
   requireMembresia,
 } from './persona.ts'
 
-export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body, ...quien }, deps) => {
+export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body, ...caller }, deps) => {
   const { db, bitacora, notifyJobs } = deps
-  const antes = await requireMembresia(db, path.membresia)
-  const { id, ambito, persona, nombre, correo, membresia } = antes
+  const before = await requireMembresia(db, path.membresia)
+  const { id, ambito, persona, nombre, correo, membresia } = before
   const alcances = [...body.alcances]
   requireAlcancesOf(ambito, alcances)
-  requireOwnAlcances(quien.identity, companyAlcances(alcances), ALCANCES_REMEDY)
+  requireOwnAlcances(caller.identity, companyAlcances(alcances), ALCANCES_REMEDY)
   const de = await bitacoraFields(db, ambito)
   const accion = 'cambiarMembresia'
-  const isAdministrator = antes.alcances.includes('administrar')
+  const isAdministrator = before.alcances.includes('administrar')
   const becomesAdministrator = !isAdministrator && alcances.includes('administrar')
-  const losesAlcances = isAdministrator && antes.alcances.some((alcance) => !alcances.includes(alcance))
+  const losesAlcances = isAdministrator && before.alcances.some((alcance) => !alcances.includes(alcance))
   const aprobacion = await inTransaction(db.central, async (query) => {
     if (becomesAdministrator || losesAlcances) {
       const contenido = { correo, nombre, persona, membresia, llave: null, alcances }
-      const requestedAprobacion = await requestAprobacion(query, deps, quien, {
+      const requestedAprobacion = await requestAprobacion(query, deps, caller, {
         accion,
         tipo: 'cambiar_membresia',
         contenido,
@@ -37,24 +37,24 @@ export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body
       if (requestedAprobacion) return requestedAprobacion
     }
     if (!(await changeAlcances(query, { id, alcances }))) throw lastAdministrator()
-    await bitacora.record(query, quien, {
+    await bitacora.record(query, caller, {
       accion,
       sobre: ['persona', persona],
       ...de,
-      antes: { alcances: antes.alcances },
+      antes: { alcances: before.alcances },
       despues: { alcances },
     })
     return undefined
   })
-  if (!aprobacion) return { status: 200, body: presentMembresia({ ...antes, alcances }) }
+  if (!aprobacion) return { status: 200, body: presentMembresia({ ...before, alcances }) }
   notifyJobs()
   return { status: 202, body: aprobacion }
 }
 
 /** Returns the merchant in whose audit record a change of this membership appears; empty for the courier company. */
-export async function bitacoraFields(db: Deps['db'], ambito: string) {
-  const codigo = comercioOf(ambito)
-  if (codigo === null) return {}
-  const comercio = await findComercio(db, codigo)
+export async function bitacoraFields(db: Deps['db'], scope: string) {
+  const code = comercioOf(scope)
+  if (code === null) return {}
+  const comercio = await findComercio(db, code)
   return comercio ? { de: { comercio_id: comercio.id, modo: null } } : {}
 }

@@ -9,14 +9,14 @@ const CLOSE = statement<{ id: string }>(
 )
 
 export const cerrarSesionesDePersona: Handler<'cerrarSesionesDePersona'> = async (
-  { path, ...quien },
+  { path, ...caller },
   { db, bitacora },
 ) => {
   const { id, persona } = await requirePersona(db, path.persona)
   await inTransaction(db.central, async (query) => {
     await query(CLOSE, { id })
     const sobre = ['persona', persona] as const
-    await bitacora.record(query, quien, { accion: 'cerrarSesionesDePersona', sobre, campos: ['sesion'] })
+    await bitacora.record(query, caller, { accion: 'cerrarSesionesDePersona', sobre, campos: ['sesion'] })
   })
   return { status: 204, body: undefined }
 }

@@ -32,24 +32,24 @@ const SAVE = statement<{ persona_id: string; huellas: readonly Uint8Array[]; aho
  */
 export async function createRecoveryCodes(
   deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs'>,
-  quien: Actor & { identity: Identities['sesionDePersona'] },
+  actor: Actor & { identity: Identities['sesionDePersona'] },
 ): Promise<string[]> {
-  const { personaId: persona_id, persona } = quien.identity
-  const codigos = Array.from({ length: CODE_COUNT }, () => randomBase32(CODE_LETTERS))
-  const huellas = codigos.map((codigo) => recoveryCodeDigest(persona_id, codigo))
+  const { personaId: persona_id, persona } = actor.identity
+  const codes = Array.from({ length: CODE_COUNT }, () => randomBase32(CODE_LETTERS))
+  const huellas = codes.map((code) => recoveryCodeDigest(persona_id, code))
   await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, persona_id)
     await query(REMOVE, { persona_id })
     await query(SAVE, { persona_id, huellas, ahora: deps.clock() })
-    const linea = { accion: 'crearCodigosDeRecuperacion', sobre: ['persona', persona], campos: ['codigos'] } as const
-    await deps.bitacora.record(query, quien, linea)
-    await notifySecondFactor(query, deps, quien.identity, { que: 'codigos', quedan: CODE_COUNT })
+    const line = { accion: 'crearCodigosDeRecuperacion', sobre: ['persona', persona], campos: ['codigos'] } as const
+    await deps.bitacora.record(query, actor, line)
+    await notifySecondFactor(query, deps, actor.identity, { que: 'codigos', quedan: CODE_COUNT })
   })
   deps.notifyJobs()
-  return codigos.map(inGroups)
+  return codes.map(inGroups)
 }
 
-export const crearCodigosDeRecuperacion: Handler<'crearCodigosDeRecuperacion'> = async (quien, deps) => ({
+export const crearCodigosDeRecuperacion: Handler<'crearCodigosDeRecuperacion'> = async (caller, deps) => ({
   status: 201,
-  body: { codigos: await createRecoveryCodes(deps, quien) },
+  body: { codigos: await createRecoveryCodes(deps, caller) },
 })

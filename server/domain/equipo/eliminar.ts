@@ -4,7 +4,7 @@ import { requestAprobacion } from './approvable.ts'
 import { COMPANY, lastAdministrator, readMembresias, requirePersona } from './persona.ts'
 import { erasePersona } from './prune.ts'
 
-export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...quien }, deps) => {
+export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...caller }, deps) => {
   const { db, secretos, bitacora, notifyJobs } = deps
   const { id, persona, nombre, correo } = await requirePersona(db, path.persona)
   const accion = 'eliminarPersona'
@@ -13,19 +13,19 @@ export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...qui
   const aprobacion = await inTransaction(db.central, async (query) => {
     if (alcances.includes('administrar')) {
       const contenido = { correo, nombre, persona, membresia: null, llave: null, alcances }
-      const requestedAprobacion = await requestAprobacion(query, deps, quien, {
+      const requestedAprobacion = await requestAprobacion(query, deps, caller, {
         accion,
         tipo: 'eliminar_persona',
         contenido,
       })
       if (requestedAprobacion) return requestedAprobacion
     }
-    const lineas = await erasePersona(query, secretos, { id, persona, correo })
-    if (!lineas) throw lastAdministrator()
+    const lines = await erasePersona(query, secretos, { id, persona, correo })
+    if (!lines) throw lastAdministrator()
     await bitacora.recordAll(
       query,
-      quien,
-      lineas.map((linea) => ({ accion, ...linea })),
+      caller,
+      lines.map((line) => ({ accion, ...line })),
     )
     return undefined
   })

@@ -36,15 +36,15 @@ export async function openSesionOf(
   query: Query,
   deps: SignInDeps,
   id: string,
-  { accion, cookie, userAgent, ...quien }: Omit<Actor, 'identity'> & Record<'accion' | 'cookie' | 'userAgent', string>,
+  { accion, cookie, userAgent, ...caller }: Omit<Actor, 'identity'> & Record<'accion' | 'cookie' | 'userAgent', string>,
   segundoFactor: boolean,
 ) {
   const [row] = await query(FIND_PERSONA, { id })
   if (!row) return undefined
   const membresia = { id: row.membresia_id, membresia: row.membresia, ambito: row.ambito, alcances: row.alcances }
-  const signIn = { persona: row, membresia, userAgent, cookie, red: quien.red, segundoFactor }
+  const signIn = { persona: row, membresia, userAgent, cookie, red: caller.red, segundoFactor }
   const abierta = await openPersonaSesion(query, deps, signIn)
-  const autor = { ...quien, identity: { persona: row.persona } }
+  const autor = { ...caller, identity: { persona: row.persona } }
   const sobre = ['persona', row.persona] as const
   await deps.bitacora.record(query, autor, { accion, sobre, campos: ['sesion'] })
   await notifySignIn(query, deps, { id, nombre: row.nombre, correo: row.correo! }, { cookie, userAgent })
@@ -60,11 +60,11 @@ async function startSignInOf(
   deps: SignInDeps,
   id: string,
   factors: Factors,
-  quien: Omit<Actor, 'identity'>,
+  actor: Omit<Actor, 'identity'>,
 ): Promise<SignInResult | undefined> {
   const [row] = await query(FIND_PERSONA, { id })
   if (!row) return undefined
-  const autor = { ...quien, identity: { persona: row.persona } }
+  const autor = { ...actor, identity: { persona: row.persona } }
   const sobre = ['persona', row.persona] as const
   await deps.bitacora.record(query, autor, { accion: 'abrirSesionDePersona', sobre, campos: ['entrada_a_medias'] })
   return { aMedias: await startSignIn(query, deps, id, factors) }
@@ -82,14 +82,14 @@ type SignInResult = NonNullable<Awaited<ReturnType<typeof openSesionOf>>> | { aM
 export async function enterWithCode(
   deps: SignInDeps & Pick<Deps, 'notifyJobs'>,
   { cookie, codigo }: { cookie: string; codigo: string },
-  { userAgent, ...quien }: Omit<Actor, 'identity'> & { userAgent: string },
+  { userAgent, ...caller }: Omit<Actor, 'identity'> & { userAgent: string },
 ): Promise<SignInResult> {
   const abierta = await inTransaction(deps.db.central, async (query): Promise<SignInResult | undefined> => {
     const id = await spendCode(query, deps, deps.browser.readSignIn(cookie), codigo)
     if (id === undefined) return undefined
     const factors = await readFactors(query, id)
-    if (needsSecondFactor(factors)) return startSignInOf(query, deps, id, factors, quien)
-    return openSesionOf(query, deps, id, { accion: 'abrirSesionDePersona', cookie, userAgent, ...quien }, false)
+    if (needsSecondFactor(factors)) return startSignInOf(query, deps, id, factors, caller)
+    return openSesionOf(query, deps, id, { accion: 'abrirSesionDePersona', cookie, userAgent, ...caller }, false)
   })
   if (!abierta) throw wrongCode()
   deps.notifyJobs()

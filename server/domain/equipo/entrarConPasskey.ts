@@ -17,8 +17,8 @@ export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
   const abierta = await inTransaction(db.central, async (query) => {
     const [usedRow] = await query(USE, { ...usage, ahora: clock() })
     if (!usedRow) return undefined
-    const quien = { accion: 'abrirSesionConPasskey', cookie, userAgent, red, requestId }
-    return openSesionOf(query, deps, persona_id, quien, true)
+    const caller = { accion: 'abrirSesionConPasskey', cookie, userAgent, red, requestId }
+    return openSesionOf(query, deps, persona_id, caller, true)
   })
   if (!abierta) throw wrongPasskey()
   notifyJobs()

@@ -16,16 +16,16 @@ import { limitSignIns } from './signInLimits.ts'
 export async function enterWithSecondFactor(
   deps: SignInDeps & Pick<Deps, 'notifyJobs'>,
   { cookie, codigo }: { cookie: string; codigo: string },
-  { userAgent, ...quien }: Omit<Actor, 'identity'> & { userAgent: string },
+  { userAgent, ...caller }: Omit<Actor, 'identity'> & { userAgent: string },
 ) {
   const token = deps.browser.readPartialSignIn(cookie)
   const abierta = await inTransaction(deps.db.central, async (query) => {
     const id = await attemptSignIn(query, deps, token)
     if (id === undefined) return undefined
-    const fallas = await spendSecondFactor(query, deps, { ...quien, identity: null }, { persona_id: id, codigo })
-    if (fallas > 0) return undefined
+    const faults = await spendSecondFactor(query, deps, { ...caller, identity: null }, { persona_id: id, codigo })
+    if (faults > 0) return undefined
     await finishSignIn(query, token!)
-    return openSesionOf(query, deps, id, { accion: 'abrirSesionConSegundoFactor', cookie, userAgent, ...quien }, true)
+    return openSesionOf(query, deps, id, { accion: 'abrirSesionConSegundoFactor', cookie, userAgent, ...caller }, true)
   })
   deps.notifyJobs()
   if (!abierta) throw wrongSecondFactor()
@@ -38,8 +38,8 @@ export const abrirSesionConSegundoFactor: Handler<'abrirSesionConSegundoFactor'>
 ) => {
   const { db, browser } = deps
   const devolver = limitSignIns(deps, red)
-  const quien = { userAgent, red, requestId }
-  const { token, view } = await enterWithSecondFactor(deps, { cookie, codigo: body.codigo }, quien)
+  const caller = { userAgent, red, requestId }
+  const { token, view } = await enterWithSecondFactor(deps, { cookie, codigo: body.codigo }, caller)
   devolver()
   const cookies = [...sesionCookies(deps, token, view), browser.setPartialSignIn('', 0)]
   return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, view) }

@@ -13,7 +13,7 @@ export interface Factors {
   codigos: number
 }
 
-const LEER = statement<{ persona_id: string }, Factors>(
+const READ = statement<{ persona_id: string }, Factors>(
   'equipo.factores',
   'central',
   `select exists (select from membresia where persona_id = :persona_id and ambito = '${COMPANY}') as in_company,
@@ -24,7 +24,7 @@ const LEER = statement<{ persona_id: string }, Factors>(
 
 /** Returns the factors of a person. */
 export async function readFactors(query: Query, persona_id: string): Promise<Factors> {
-  const [factors] = await query(LEER, { persona_id })
+  const [factors] = await query(READ, { persona_id })
   return factors!
 }
 

@@ -24,19 +24,19 @@ const FAIL = statement<{ persona_id: string; ahora: Date }, { fallas: number; pe
 /**
  * Counts a failed second factor, and records it: the first {@link LINES_PER_HOUR} of an hour, and each one that ends
  * the attempts of a day.
- * @param quien author; its identity is null in a sign-in, because nothing proves that the person failed
+ * @param actor author; its identity is null in a sign-in, because nothing proves that the person failed
  * @returns failures of the person within the hour
  */
 export async function recordFailure(
   query: Query,
   { clock, bitacora }: Pick<Deps, 'clock' | 'bitacora'>,
-  quien: Actor,
+  actor: Actor,
   { persona_id, con, locks = false }: { persona_id: string; con: 'codigo' | 'passkey'; locks?: boolean },
 ): Promise<number> {
   const [row] = await query(FAIL, { persona_id, ahora: clock() })
   const { fallas, persona } = row!
   if (fallas <= LINES_PER_HOUR || locks)
-    await bitacora.record(query, quien, {
+    await bitacora.record(query, actor, {
       accion: 'fallarSegundoFactor',
       sobre: ['persona', persona],
       despues: { con, fallas, ...(locks && { bloqueada: true }) },

@@ -32,8 +32,8 @@ const SAVE = statement<InvitacionRow>(
    values (:huella, :codigo_hash, :intentos, :invitacion, :correo, :nombre, :ambito, :alcances, :creado_en, :vence_en)`,
 )
 
-const sealInvitacionCode = (secretos: Deps['secretos'], codigo: string) => (huella: Uint8Array) =>
-  sealCode(secretos, huella, normalizeBase32(codigo))
+const sealInvitacionCode = (secrets: Deps['secretos'], code: string) => (digest: Uint8Array) =>
+  sealCode(secrets, digest, normalizeBase32(code))
 
 /** Returns the link of an invitation. Opening the link changes nothing: its page first asks for confirmation. */
 export const invitacionLink = (publicUrl: string, token: string) => `${publicUrl}/invitacion/${token}`
@@ -46,7 +46,7 @@ export async function saveInvitacion(
   query: Query,
   { clock }: Pick<Deps, 'clock'>,
   de: Pick<InvitacionRow, 'correo' | 'nombre' | 'ambito'> & { alcances: AlcanceDePersona[] },
-  sealDigest?: (huella: Uint8Array) => Uint8Array<ArrayBuffer>,
+  sealDigest?: (digest: Uint8Array) => Uint8Array<ArrayBuffer>,
 ): Promise<InvitacionRow & { token: string }> {
   const token = newToken()
   const huella = tokenHash(token)

@@ -30,7 +30,7 @@ type InviteResult = { invitacion: Invitacion; enlace: string } | { aprobacion: A
  */
 export async function invitePersona(
   deps: Pick<Deps, 'db' | 'settings' | 'bitacora' | 'notifyJobs' | 'clock' | 'secretos' | 'newId'>,
-  quien: Actor & { identity: Pick<Identities['llaveDeOperacion'], 'alcances' | 'persona'> },
+  actor: Actor & { identity: Pick<Identities['llaveDeOperacion'], 'alcances' | 'persona'> },
   body: InviteBody,
 ): Promise<InviteResult> {
   const { db, bitacora, notifyJobs } = deps
@@ -39,13 +39,13 @@ export async function invitePersona(
   const alcances = [...body.alcances]
   const ambito = comercioCode ?? COMPANY
   requireAlcancesOf(ambito, alcances)
-  requireOwnAlcances(quien.identity, companyAlcances(alcances), ALCANCES_REMEDY)
+  requireOwnAlcances(actor.identity, companyAlcances(alcances), ALCANCES_REMEDY)
   const comercio = comercioCode === undefined ? undefined : await requireComercio(db, comercioCode)
   const existingMember = await findMember(db.query, { correo, ambito })
   if (existingMember && !existingMember.lacksFactor)
     throw new Problema('persona_repetida', 'Esa persona ya está. Cambie los permisos de su membresía.')
   // A caller without these scopes could not give them, so it may not let the member in again.
-  if (existingMember) requireOwnAlcances(quien.identity, companyAlcances(existingMember.alcances), INVITE_REMEDY)
+  if (existingMember) requireOwnAlcances(actor.identity, companyAlcances(existingMember.alcances), INVITE_REMEDY)
   const codigo = ambito === COMPANY ? newInvitacionCode() : null
   const inviteResult = await inTransaction(db.central, async (query): Promise<InviteResult> => {
     const accion = 'invitarPersona'
@@ -59,22 +59,22 @@ export async function invitePersona(
         alcances,
         ...(codigo && { codigo }),
       }
-      const aprobacion = await requestAprobacion(query, deps, quien, { accion, tipo: 'invitar_persona', contenido })
+      const aprobacion = await requestAprobacion(query, deps, actor, { accion, tipo: 'invitar_persona', contenido })
       if (aprobacion) return { aprobacion: { ...aprobacion, codigo: codigo! } }
     }
     const lugar = comercio?.nombre ?? null
     const invitedPersona = { correo, nombre, ambito, alcances: existingMember?.alcances ?? alcances, lugar, codigo }
     const { linea, ...writtenInvitacion } = await writeInvitacion(query, deps, invitedPersona)
     const de = comercio && { de: { comercio_id: comercio.id, modo: null } }
-    await bitacora.record(query, quien, { accion, ...linea, ...de })
+    await bitacora.record(query, actor, { accion, ...linea, ...de })
     return writtenInvitacion
   })
   notifyJobs()
   return inviteResult
 }
 
-export const invitarPersona: Handler<'invitarPersona'> = async ({ body, ...quien }, deps) => {
-  const inviteResult = await invitePersona(deps, quien, body)
+export const invitarPersona: Handler<'invitarPersona'> = async ({ body, ...caller }, deps) => {
+  const inviteResult = await invitePersona(deps, caller, body)
   return 'aprobacion' in inviteResult
     ? { status: 202, body: inviteResult.aprobacion }
     : { status: 201, body: inviteResult.invitacion }

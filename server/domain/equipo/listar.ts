@@ -6,14 +6,14 @@ import type { Handler } from '../operation.ts'
 import { type PersonaRow, presentMembresia, readMembresias, type VisibleMembresia } from './persona.ts'
 
 export const listarPersonas: Handler<'listarPersonas'> = async (
-  { query, ...quien },
+  { query, ...caller },
   { db, cursors, clock, bitacora },
 ) => {
   const { ambito, ...requestedPage } = query ?? {}
   const list = { operacion: 'listarPersonas', dueno: 'operador', filters: { ambito } }
-  const pagina = await paginate(cursors, list, requestedPage, {
-    leer: async (despues, take) => {
-      const { where, ...order } = newestFirst(despues, take)
+  const page = await paginate(cursors, list, requestedPage, {
+    leer: async (after, take) => {
+      const { where, ...order } = newestFirst(after, take)
       const de = ambito === undefined ? {} : { membresias: { some: { ambito } } }
       // The row of an erased person stays, but without an address.
       const rows = await db.prisma.persona.findMany({ where: { ...where, ...de, correo: { not: null } }, ...order })
@@ -31,12 +31,12 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
     posicion: positionOfId,
     present: presentPersona,
   })
-  await bitacora.recordRead(quien, {
+  await bitacora.recordRead(caller, {
     accion: 'listarPersonas',
     campos: ambito === undefined ? [] : ['ambito'],
-    despues: { personas: pagina.datos.length },
+    despues: { personas: page.datos.length },
   })
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }
 
 /** Second factor and open sessions of a person. */

@@ -56,10 +56,10 @@ type CodeDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'notifyJobs'>
 
 /**
  * Returns the digest of a code.
- * @param huella row to which the code is bound: digest of the token of a browser, or of an invitation's link
+ * @param digest row to which the code is bound: digest of the token of a browser, or of an invitation's link
  */
-const codeDigest = (clave: Buffer, huella: Uint8Array, codigo: string) =>
-  new Uint8Array(createHmac('sha256', clave).update(huella).update(codigo).digest())
+const codeDigest = (key: Buffer, digest: Uint8Array, code: string) =>
+  new Uint8Array(createHmac('sha256', key).update(digest).update(code).digest())
 
 /**
  * Stores a six-digit code for an address. The result does not reveal whether the address belongs to a person.
@@ -92,18 +92,18 @@ export async function writeCode(
 }
 
 /** Returns the digest under which a code of a row is stored. */
-export const sealCode = (secretos: Deps['secretos'], huella: Uint8Array, codigo: string) =>
-  codeDigest(secretos.current('entradas').clave, huella, codigo)
+export const sealCode = (secrets: Deps['secretos'], digest: Uint8Array, code: string) =>
+  codeDigest(secrets.current('entradas').clave, digest, code)
 
 /** Reports whether a code is the one of a row, also if an older master key made its digest. */
 export const isSameCode = (
-  secretos: Deps['secretos'],
+  secrets: Deps['secretos'],
   { huella, codigo_hash }: Pick<codigo_de_entrada, 'huella' | 'codigo_hash'>,
-  codigo: string,
+  code: string,
 ): boolean =>
-  secretos
+  secrets
     .todas('entradas')
-    .map(({ clave }) => timingSafeEqual(codeDigest(clave, huella, codigo), codigo_hash))
+    .map(({ clave }) => timingSafeEqual(codeDigest(clave, huella, code), codigo_hash))
     .includes(true)
 
 const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
@@ -130,13 +130,13 @@ export async function spendCode(
   query: Query,
   { clock, secretos }: Pick<Deps, 'clock' | 'secretos'>,
   token: string | undefined,
-  codigo: string,
+  code: string,
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
   const huella = tokenHash(token)
   const [row] = await query(ATTEMPT, { huella, ahora: clock() })
   if (!row) return undefined
-  const typedCode = codigo.replace(/\s/g, '')
+  const typedCode = code.replace(/\s/g, '')
   const isRight = isSameCode(secretos, { huella, ...row }, typedCode)
   if (!isRight || row.persona_id === null) return undefined
   await query(SPEND, { huella })

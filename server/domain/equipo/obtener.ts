@@ -2,10 +2,10 @@ import type { Handler } from '../operation.ts'
 import { presentPersona, readAccesses } from './listar.ts'
 import { readMembresias, requirePersona } from './persona.ts'
 
-export const obtenerPersona: Handler<'obtenerPersona'> = async ({ path, ...quien }, { db, clock, bitacora }) => {
+export const obtenerPersona: Handler<'obtenerPersona'> = async ({ path, ...caller }, { db, clock, bitacora }) => {
   const row = await requirePersona(db, path.persona)
   const membresias = (await readMembresias(db, [row.id])).get(row.id) ?? []
   const access = (await readAccesses(db, [row.id], clock())).get(row.id)!
-  await bitacora.recordRead(quien, { accion: 'obtenerPersona', sobre: ['persona', row.persona] })
+  await bitacora.recordRead(caller, { accion: 'obtenerPersona', sobre: ['persona', row.persona] })
   return { status: 200, body: presentPersona({ ...row, ...access, membresias }) }
 }

@@ -20,12 +20,12 @@ export function createNetworkNotice({ bitacora, log }: Pick<Deps, 'bitacora' | '
   return (sesion, { red, requestId }) => {
     const currentNetwork = wideNetwork(red)
     if (sesion.red === null || sesion.red === currentNetwork) return
-    const clave = `${sesion.codigo} ${currentNetwork}`
-    if (seenKeys.has(clave)) return
-    seenKeys.add(clave)
-    const linea = { accion: 'usarSesionEnOtraRed', sobre: ['persona', sesion.persona], campos: ['red'] } as const
+    const key = `${sesion.codigo} ${currentNetwork}`
+    if (seenKeys.has(key)) return
+    seenKeys.add(key)
+    const line = { accion: 'usarSesionEnOtraRed', sobre: ['persona', sesion.persona], campos: ['red'] } as const
     bitacora
-      .recordRead({ identity: sesion, red, requestId }, linea)
+      .recordRead({ identity: sesion, red, requestId }, line)
       .catch((err: unknown) => log.warn({ err }, 'session on another network not recorded'))
   }
 }

@@ -159,7 +159,7 @@ export async function verifyRegistration(
   }
 }
 
-const bytesDe = (texto: string) => new Uint8Array(Buffer.from(texto, 'base64url'))
+const bytesDe = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'))
 
 const FIND = statement<Pick<PasskeyRow, 'credencial'>, Pick<PasskeyRow, 'persona_id' | 'passkey' | 'clave'>>(
   'equipo.buscarPasskey',

@@ -20,7 +20,7 @@ export type InvitacionRow = RowOf<invitacion, { alcances: AlcanceDePersona[] }>
 export type VisibleMembresia = Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances' | 'creado_en'>
 
 /** Returns the merchant's code in a column `ambito`; null for the courier company. */
-export const comercioOf = (ambito: string) => (ambito === COMPANY ? null : ambito)
+export const comercioOf = (scope: string) => (scope === COMPANY ? null : scope)
 
 /** Returns a membership in the contract's form. */
 export const presentMembresia = ({ membresia, ambito, alcances, creado_en }: VisibleMembresia): Membresia => ({
@@ -57,9 +57,9 @@ export const companyAlcances = (alcances: readonly AlcanceDePersona[]): AlcanceD
  * merchant.
  * @throws Problema 422
  */
-export function requireAlcancesOf(ambito: string, alcances: readonly AlcanceDePersona[]): void {
-  const isCompany = ambito === COMPANY
-  const fallas = alcances.flatMap((alcance, i) =>
+export function requireAlcancesOf(scope: string, alcances: readonly AlcanceDePersona[]): void {
+  const isCompany = scope === COMPANY
+  const faults = alcances.flatMap((alcance, i) =>
     isCompanyAlcance(alcance) === isCompany
       ? []
       : [
@@ -70,7 +70,7 @@ export function requireAlcancesOf(ambito: string, alcances: readonly AlcanceDePe
           },
         ],
   )
-  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
+  if (faults.length > 0) throw problemOfFaults('validacion', faults)
 }
 
 const COMPANY_MESSAGE = 'es de un comercio; en la empresa valen ver, operar, caja y administrar'
@@ -81,10 +81,8 @@ const COMERCIO_MESSAGE = 'es de la empresa; en un comercio valen propietario, de
  * Finds a person by its public identifier.
  * @throws Problema 404 if no person has it, or if the person was erased
  */
-export async function requirePersona(db: Db, codigo: string): Promise<PersonaRow & { correo: string }> {
-  const row = /^per_[0-9A-Z]{12}$/.test(codigo)
-    ? await db.prisma.persona.findUnique({ where: { persona: codigo } })
-    : null
+export async function requirePersona(db: Db, code: string): Promise<PersonaRow & { correo: string }> {
+  const row = /^per_[0-9A-Z]{12}$/.test(code) ? await db.prisma.persona.findUnique({ where: { persona: code } }) : null
   if (!row || row.correo === null)
     throw new Problema('persona_desconocida', 'No hay ninguna persona con ese identificador.')
   return { ...row, correo: row.correo }
@@ -96,10 +94,10 @@ export async function requirePersona(db: Db, codigo: string): Promise<PersonaRow
  */
 export async function requireMembresia(
   db: Db,
-  codigo: string,
+  code: string,
 ): Promise<MembresiaRow & Pick<PersonaRow, 'persona' | 'nombre' | 'correo'>> {
-  const membresiaRow = /^mem_[0-9A-Z]{12}$/.test(codigo)
-    ? await db.prisma.membresia.findUnique({ where: { membresia: codigo } })
+  const membresiaRow = /^mem_[0-9A-Z]{12}$/.test(code)
+    ? await db.prisma.membresia.findUnique({ where: { membresia: code } })
     : null
   if (!membresiaRow) throw unknownMembresia()
   const personaRow = await db.prisma.persona.findUnique({ where: { id: membresiaRow.persona_id } })

@@ -7,11 +7,11 @@ import { presentPersonaSesion } from './sesion.ts'
 import { limitSignIns } from './signInLimits.ts'
 
 export const probarPresenciaConPasskey: Handler<'probarPresenciaConPasskey'> = async (
-  { body, cookie, ...quien },
+  { body, cookie, ...caller },
   deps,
 ) => {
   const { db, clock, browser, bitacora } = deps
-  const { identity, red } = quien
+  const { identity, red } = caller
   const devolver = limitSignIns(deps, red)
   const useSigner = async (query: Query, signer: Signer | undefined) => {
     if (signer?.persona_id !== identity.personaId) return false
@@ -20,17 +20,17 @@ export const probarPresenciaConPasskey: Handler<'probarPresenciaConPasskey'> = a
   }
   const signer = await verifySignature(deps, cookie, body)
   const { personaId } = identity
-  const falla = await inTransaction(db.central, async (query) => {
+  const fault = await inTransaction(db.central, async (query) => {
     if (!(await useSigner(query, signer))) {
-      const fallas = await recordFailure(query, deps, quien, { persona_id: personaId, con: 'passkey' })
-      return (await closeAfterFailures(query, deps, quien, fallas)) ? closedAfterFailures() : wrongPasskey()
+      const faults = await recordFailure(query, deps, caller, { persona_id: personaId, con: 'passkey' })
+      return (await closeAfterFailures(query, deps, caller, faults)) ? closedAfterFailures() : wrongPasskey()
     }
     await query(PROVE_PRESENCE, { hash: identity.sesion, ahora: clock(), con_factor: true })
     const sobre = ['persona', identity.persona] as const
-    await bitacora.record(query, quien, { accion: 'probarPresenciaConPasskey', sobre, campos: ['presencia_en'] })
+    await bitacora.record(query, caller, { accion: 'probarPresenciaConPasskey', sobre, campos: ['presencia_en'] })
     return undefined
   })
-  if (falla) throw falla
+  if (fault) throw fault
   devolver()
   const headers = { 'Set-Cookie': browser.setChallenge('', 0) }
   return { status: 200, headers, body: await presentPersonaSesion(db, identity) }

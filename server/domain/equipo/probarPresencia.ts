@@ -35,13 +35,13 @@ const CLOSE = statement<{ hash: Uint8Array }>(
 export async function closeAfterFailures(
   query: Query,
   { bitacora }: Pick<Deps, 'bitacora'>,
-  quien: Actor & { identity: Identities['sesionDePersona'] },
-  fallas: number,
+  actor: Actor & { identity: Identities['sesionDePersona'] },
+  faults: number,
 ): Promise<boolean> {
-  if (fallas < CLOSING_FAILURES) return false
-  const { sesion: hash, persona } = quien.identity
+  if (faults < CLOSING_FAILURES) return false
+  const { sesion: hash, persona } = actor.identity
   await query(CLOSE, { hash })
-  await bitacora.record(query, quien, {
+  await bitacora.record(query, actor, {
     accion: 'cerrarPorFallas',
     sobre: ['persona', persona],
     campos: ['sesion'],
@@ -65,35 +65,35 @@ export async function proveWithCode(
     Deps,
     'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'browser' | 'bitacora' | 'signInLimit' | 'notifyJobs'
   >,
-  quien: Actor & { identity: Identities['sesionDePersona'] },
+  actor: Actor & { identity: Identities['sesionDePersona'] },
   { cookie, codigo }: { cookie: string; codigo: string },
 ): Promise<void> {
   const { db, clock, browser, bitacora } = deps
-  const { identity, red } = quien
+  const { identity, red } = actor
   const { personaId } = identity
   const devolver = limitSignIns(deps, red)
-  const falla = await inTransaction(db.central, async (query) => {
+  const fault = await inTransaction(db.central, async (query) => {
     // The session itself already proves the first factor, the mail. A code by mail would prove the same factor again.
     const con_factor = needsSecondFactor(await readFactors(query, personaId))
     if (con_factor) {
-      const fallas = await spendSecondFactor(query, deps, quien, { persona_id: personaId, codigo })
-      if (await closeAfterFailures(query, deps, quien, fallas)) return closedAfterFailures()
-      if (fallas > 0) return wrongCode()
+      const faults = await spendSecondFactor(query, deps, actor, { persona_id: personaId, codigo })
+      if (await closeAfterFailures(query, deps, actor, faults)) return closedAfterFailures()
+      if (faults > 0) return wrongCode()
     } else if ((await spendCode(query, deps, browser.readSignIn(cookie), codigo)) !== personaId) return wrongCode()
     await query(PROVE_PRESENCE, { hash: identity.sesion, ahora: clock(), con_factor })
     const sobre = ['persona', identity.persona] as const
-    await bitacora.record(query, quien, { accion: 'probarPresencia', sobre, campos: ['presencia_en'] })
+    await bitacora.record(query, actor, { accion: 'probarPresencia', sobre, campos: ['presencia_en'] })
     return undefined
   })
   deps.notifyJobs()
-  if (falla) throw falla
+  if (fault) throw fault
   devolver()
 }
 
-export const probarPresencia: Handler<'probarPresencia'> = async ({ body, cookie, ...quien }, deps) => {
+export const probarPresencia: Handler<'probarPresencia'> = async ({ body, cookie, ...caller }, deps) => {
   const { db, browser } = deps
-  const { identity } = quien
-  await proveWithCode(deps, quien, { cookie, codigo: body.codigo })
+  const { identity } = caller
+  await proveWithCode(deps, caller, { cookie, codigo: body.codigo })
   const headers = { 'Set-Cookie': browser.setSignIn('', 0) }
   return { status: 200, headers, body: await presentPersonaSesion(db, identity) }
 }

@@ -59,21 +59,21 @@ const ERASED_FIELDS = ['correo', 'nombre', 'membresias']
  */
 export async function erasePersona(
   query: Query,
-  secretos: Deps['secretos'],
+  secrets: Deps['secretos'],
   { id, persona, correo }: { id: string; persona: string; correo: string },
 ): Promise<readonly Omit<AuditEntry, 'accion'>[] | undefined> {
   const comercioMembresias = await query(OF_COMERCIOS, { id })
   const [removedRow] = await query(REMOVE, { id })
   if (!removedRow) return undefined
   await query(ERASE_INVITACIONES, { correo })
-  await eraseAprobaciones(query, secretos, { persona, correo })
-  await eraseCorreos(query, secretos, correo)
+  await eraseAprobaciones(query, secrets, { persona, correo })
+  await eraseCorreos(query, secrets, correo)
   const sobre = ['persona', persona] as const
-  const lineas = comercioMembresias.map(({ comercio_id, alcances }) => ({
+  const lines = comercioMembresias.map(({ comercio_id, alcances }) => ({
     sobre,
     de: { comercio_id, modo: null },
     antes: { alcances },
     despues: {},
   }))
-  return [{ sobre, campos: ERASED_FIELDS }, ...lineas]
+  return [{ sobre, campos: ERASED_FIELDS }, ...lines]
 }

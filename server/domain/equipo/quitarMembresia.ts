@@ -5,7 +5,7 @@ import { bitacoraFields } from './cambiarMembresia.ts'
 import { removeMembresia } from './membresia.ts'
 import { lastAdministrator, requireMembresia } from './persona.ts'
 
-export const quitarMembresia: Handler<'quitarMembresia'> = async ({ path, ...quien }, deps) => {
+export const quitarMembresia: Handler<'quitarMembresia'> = async ({ path, ...caller }, deps) => {
   const { db, bitacora, notifyJobs } = deps
   const { id, ambito, persona, nombre, correo, membresia, alcances } = await requireMembresia(db, path.membresia)
   const de = await bitacoraFields(db, ambito)
@@ -13,7 +13,7 @@ export const quitarMembresia: Handler<'quitarMembresia'> = async ({ path, ...qui
   const aprobacion = await inTransaction(db.central, async (query) => {
     if (alcances.includes('administrar')) {
       const contenido = { correo, nombre, persona, membresia, llave: null, alcances }
-      const requestedAprobacion = await requestAprobacion(query, deps, quien, {
+      const requestedAprobacion = await requestAprobacion(query, deps, caller, {
         accion,
         tipo: 'quitar_membresia',
         contenido,
@@ -22,7 +22,7 @@ export const quitarMembresia: Handler<'quitarMembresia'> = async ({ path, ...qui
     }
     if (!(await removeMembresia(query, { id }))) throw lastAdministrator()
     const sobre = ['persona', persona] as const
-    await bitacora.record(query, quien, { accion, sobre, ...de, antes: { alcances }, despues: {} })
+    await bitacora.record(query, caller, { accion, sobre, ...de, antes: { alcances }, despues: {} })
     return undefined
   })
   if (!aprobacion) return { status: 204, body: undefined }

@@ -21,10 +21,10 @@ const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo:
  */
 export async function removePasskeyOf(
   deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs'>,
-  quien: Actor & { identity: Identities['sesionDePersona'] },
+  actor: Actor & { identity: Identities['sesionDePersona'] },
   passkey: string,
 ): Promise<boolean> {
-  const { personaId: persona_id, persona } = quien.identity
+  const { personaId: persona_id, persona } = actor.identity
   const removedPasskey = await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, persona_id)
     const factors = await readFactors(query, persona_id)
@@ -32,16 +32,16 @@ export async function removePasskeyOf(
     if (!row) return false
     if (isLastNeededFactor(factors)) throw ultimoSegundoFactor()
     const sobre = ['persona', persona] as const
-    await deps.bitacora.record(query, quien, { accion: 'quitarPasskey', sobre, campos: ['passkeys'] })
-    await notifyPasskey(query, deps, quien.identity, { agregada: false, dispositivo: row.dispositivo })
+    await deps.bitacora.record(query, actor, { accion: 'quitarPasskey', sobre, campos: ['passkeys'] })
+    await notifyPasskey(query, deps, actor.identity, { agregada: false, dispositivo: row.dispositivo })
     return true
   })
   if (removedPasskey) deps.notifyJobs()
   return removedPasskey
 }
 
-export const quitarPasskey: Handler<'quitarPasskey'> = async ({ path, ...quien }, deps) => {
-  if (!(await removePasskeyOf(deps, quien, path.passkey)))
+export const quitarPasskey: Handler<'quitarPasskey'> = async ({ path, ...caller }, deps) => {
+  if (!(await removePasskeyOf(deps, caller, path.passkey)))
     throw new Problema('passkey_desconocida', 'No hay ninguna passkey suya con ese identificador.')
   return { status: 204, body: undefined }
 }

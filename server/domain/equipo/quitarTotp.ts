@@ -21,9 +21,9 @@ const REMOVE = statement<{ persona_id: string }>(
  */
 export async function removeTotpOf(
   deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs'>,
-  quien: Actor & { identity: Identities['sesionDePersona'] },
+  actor: Actor & { identity: Identities['sesionDePersona'] },
 ): Promise<void> {
-  const { personaId: persona_id, persona } = quien.identity
+  const { personaId: persona_id, persona } = actor.identity
   await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, persona_id)
     const factors = await readFactors(query, persona_id)
@@ -31,13 +31,13 @@ export async function removeTotpOf(
     if (isLastNeededFactor(factors)) throw ultimoSegundoFactor()
     await query(REMOVE, { persona_id })
     const sobre = ['persona', persona] as const
-    await deps.bitacora.record(query, quien, { accion: 'quitarTotp', sobre, campos: ['totp'] })
-    await notifySecondFactor(query, deps, quien.identity, { que: 'quitado', quedan: 0 })
+    await deps.bitacora.record(query, actor, { accion: 'quitarTotp', sobre, campos: ['totp'] })
+    await notifySecondFactor(query, deps, actor.identity, { que: 'quitado', quedan: 0 })
   })
   deps.notifyJobs()
 }
 
-export const quitarTotp: Handler<'quitarTotp'> = async (quien, deps) => {
-  await removeTotpOf(deps, quien)
+export const quitarTotp: Handler<'quitarTotp'> = async (caller, deps) => {
+  await removeTotpOf(deps, caller)
   return { status: 204, body: undefined }
 }

@@ -5,7 +5,7 @@ import { notifySecondFactor } from './notify.ts'
 import { COMPANY, readMembresias, requirePersona } from './persona.ts'
 import { resetFactors } from './resetFactor.ts'
 
-export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = async ({ path, ...quien }, deps) => {
+export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = async ({ path, ...caller }, deps) => {
   const { db, bitacora, notifyJobs } = deps
   const { id, persona, nombre, correo } = await requirePersona(db, path.persona)
   const accion = 'restablecerSegundoFactor'
@@ -16,12 +16,12 @@ export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = asy
     if (alcances) {
       const contenido = { correo, nombre, persona, membresia: null, llave: null, alcances }
       const tipo = 'restablecer_segundo_factor'
-      const requestedAprobacion = await requestAprobacion(query, deps, quien, { accion, tipo, contenido })
+      const requestedAprobacion = await requestAprobacion(query, deps, caller, { accion, tipo, contenido })
       if (requestedAprobacion)
         await notifySecondFactor(query, deps, { nombre, correo }, { que: 'por_restablecer', quedan: 0 })
       if (requestedAprobacion) return requestedAprobacion
     }
-    await bitacora.record(query, quien, {
+    await bitacora.record(query, caller, {
       accion,
       ...(await resetFactors(query, deps, { id, persona, nombre, correo })),
     })

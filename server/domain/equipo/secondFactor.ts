@@ -152,21 +152,21 @@ const FORGIVE = statement<{ persona_id: string }>(
 /**
  * Returns the digest of a recovery code. A digest without a secret key is enough, because a code has 80 random bits.
  */
-export const recoveryCodeDigest = (persona_id: string, codigo: string) =>
-  new Uint8Array(createHash('sha256').update(`recuperacion ${persona_id} ${codigo}`).digest())
+export const recoveryCodeDigest = (persona_id: string, code: string) =>
+  new Uint8Array(createHash('sha256').update(`recuperacion ${persona_id} ${code}`).digest())
 
 /**
  * Counts an attempt with a person's second factor, which is a code of the app or a recovery code. A right code is used
  * up. A wrong one is recorded, and the caller commits. The person gets a mail when a recovery code is used, and at the
  * last attempt of a day.
- * @param quien author for the audit record
+ * @param actor author for the audit record
  * @returns 0 if the code is right; otherwise the person's failures within the hour
  * @throws Problema 429 after too many attempts within a day
  */
 export async function spendSecondFactor(
   query: Query,
   deps: DepsDeFactor,
-  quien: Actor,
+  actor: Actor,
   { persona_id, codigo }: { persona_id: string; codigo: string },
 ): Promise<number> {
   const ahora = deps.clock()
@@ -185,7 +185,7 @@ export async function spendSecondFactor(
   }
   const locks = intentos === ATTEMPTS_PER_DAY
   if (locks) await notifySecondFactor(query, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
-  return recordFailure(query, deps, quien, { persona_id, con: 'codigo', locks })
+  return recordFailure(query, deps, actor, { persona_id, con: 'codigo', locks })
 }
 
 async function spendRecoveryCode(query: Query, persona_id: string, typedCode: string): Promise<boolean> {
@@ -196,8 +196,8 @@ async function spendRecoveryCode(query: Query, persona_id: string, typedCode: st
   return true
 }
 
-function tooManyAttempts(desde: Date, ahora: Date): Problema {
-  const delaySeconds = Math.max(1, Math.ceil((desde.getTime() + DAY_MS - ahora.getTime()) / 1_000))
+function tooManyAttempts(from: Date, now: Date): Problema {
+  const delaySeconds = Math.max(1, Math.ceil((from.getTime() + DAY_MS - now.getTime()) / 1_000))
   const mensaje = `Falló ${ATTEMPTS_PER_DAY} veces su segundo factor. Entre con una passkey, espere un día, o pida a quien administra que lo restablezca.`
   return new Problema('demasiadas_solicitudes', mensaje, { cabeceras: { 'Retry-After': String(delaySeconds) } })
 }

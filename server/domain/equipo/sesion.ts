@@ -47,8 +47,8 @@ const DURATION_MS = { company: 12 * HOUR_MS, comercio: 30 * DAY_MS }
  * Returns when a session ends that began at `creado_en`. The length depends on the membership: courier company or
  * merchant.
  */
-export const sesionExpiry = (creado_en: Date, ambito: string) =>
-  new Date(creado_en.getTime() + (ambito === COMPANY ? DURATION_MS.company : DURATION_MS.comercio))
+export const sesionExpiry = (creado_en: Date, scope: string) =>
+  new Date(creado_en.getTime() + (scope === COMPANY ? DURATION_MS.company : DURATION_MS.comercio))
 
 /** Maximum sessions of a person. Another sign-in ends the oldest one. */
 const SESIONES = 20
@@ -75,7 +75,7 @@ const FIND_MANY = statement<{ hashes: readonly Buffer[] }, PersonaSesionRow>(
 )
 
 /** Returns the sessions of persons whose tokens have these digests (base64), by digest, including expired sessions. */
-export const findPersonaSesiones = (db: Db, huellas: readonly string[]) => readByDigest(db, FIND, FIND_MANY, huellas)
+export const findPersonaSesiones = (db: Db, digests: readonly string[]) => readByDigest(db, FIND, FIND_MANY, digests)
 
 /**
  * Returns the identity of a session, with the API key that corresponds to its membership. Called once each time the row
@@ -113,16 +113,16 @@ export const companyLlave = (
  * Returns the API key that corresponds to a membership. Its rate limits are counted under the person's code, so that
  * all sessions of a person share them.
  */
-function llaveOf(row: PersonaSesionRow, ambito: string): Identities['sesionDePersona']['membresiaLlave'] {
+function llaveOf(row: PersonaSesionRow, scope: string): Identities['sesionDePersona']['membresiaLlave'] {
   const { persona, alcances, vence_en, comercio_id, presencia_en } = row
   const commonFields = { persona, presencia_en, llave: persona, ranges: [], demostracion: false }
-  if (ambito === COMPANY)
+  if (scope === COMPANY)
     return { ...commonFields, operadorId: '', operador: persona, alcances: companyAlcances(alcances) }
   if (comercio_id === null) return undefined
   return {
     ...commonFields,
     comercioId: comercio_id,
-    comercio: ambito,
+    comercio: scope,
     modo: row.modo,
     alcances: llaveAlcances(alcances),
     nombre: row.nombre_comercio!,
@@ -146,14 +146,14 @@ export async function sesionOfToken(
 }
 
 /** Reports whether a session has neither reached its end nor stayed unused for too long. */
-export const isOpen = ({ vence_en, inactiva_en }: Record<'vence_en' | 'inactiva_en', Date>, ahora: Date) =>
-  vence_en > ahora && inactiva_en > ahora
+export const isOpen = ({ vence_en, inactiva_en }: Record<'vence_en' | 'inactiva_en', Date>, now: Date) =>
+  vence_en > now && inactiva_en > now
 
 /** Reports whether a token's session would still be valid if somebody had used it. */
 export async function hasIdledOut({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
   const [row] = await db.query(FIND, { hash: tokenHash(token) })
-  const ahora = clock()
-  return row !== undefined && row.vence_en > ahora && row.inactiva_en <= ahora
+  const now = clock()
+  return row !== undefined && row.vence_en > now && row.inactiva_en <= now
 }
 
 type SesionView = Pick<
@@ -251,7 +251,7 @@ export async function openPersonaSesion(
   { persona, membresia, userAgent, cookie, red, segundoFactor, presencia_en: provenAt, alta = false }: SignIn,
 ): Promise<{ token: string; view: SesionView }> {
   const token = newToken()
-  const anterior = browser.readPersonaSesion({ headers: { cookie } })
+  const previous = browser.readPersonaSesion({ headers: { cookie } })
   const creado_en = clock()
   const presencia_en = provenAt ?? creado_en
   const vence_en = sesionExpiry(creado_en, membresia.ambito)
@@ -269,7 +269,7 @@ export async function openPersonaSesion(
     red: wideNetwork(red),
     alta,
     segundo_factor: segundoFactor,
-    anterior: anterior === undefined ? null : tokenHash(anterior),
+    anterior: previous === undefined ? null : tokenHash(previous),
     presencia_en,
     ahora: creado_en,
     vence_en,
@@ -277,10 +277,10 @@ export async function openPersonaSesion(
   })
   const [{ missing: lacksSecondFactor } = { missing: true }] = await query(MISSING_FACTOR, { hash })
   const { id: personaId, persona: personaCode, nombre, correo } = persona
-  const quien = { personaId, persona: personaCode, nombre, correo: correo!, membresia: membresia.membresia }
+  const caller = { personaId, persona: personaCode, nombre, correo: correo!, membresia: membresia.membresia }
   return {
     token,
-    view: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, inactiva_en, lacksSecondFactor },
+    view: { ...caller, codigo, modo, presencia_en, creado_en, vence_en, inactiva_en, lacksSecondFactor },
   }
 }
 
@@ -328,8 +328,8 @@ export function isKnownBrowser(
   cookie: string,
   personaId: string,
 ): boolean {
-  const texto = browser.readKnownPerson(cookie)
-  return texto !== undefined && readDevice(secretos, `persona ${texto}`) === `persona ${personaId}`
+  const text = browser.readKnownPerson(cookie)
+  return text !== undefined && readDevice(secretos, `persona ${text}`) === `persona ${personaId}`
 }
 
 const BROWSERS: readonly [forma: RegExp, nombre: string][] = [
@@ -350,7 +350,7 @@ const SYSTEMS: readonly [forma: RegExp, nombre: string][] = [
 
 /** Describes browser and system in words, from a `User-Agent` header. The header itself is not stored. */
 export function deviceOf(userAgent: string): string {
-  const de = (formas: typeof SYSTEMS) => formas.find(([forma]) => forma.test(userAgent))?.[1]
+  const de = (shapes: typeof SYSTEMS) => shapes.find(([shape]) => shape.test(userAgent))?.[1]
   const [browser = 'Otro navegador', operatingSystem] = [de(BROWSERS), de(SYSTEMS)]
   return operatingSystem ? `${browser} en ${operatingSystem}` : browser
 }

@@ -48,15 +48,15 @@ const CLOSE = statement<{ persona_id: string; sesion: string }, { sesion: string
 /** Ends one of the person's own sessions. Returns false if the person has no such session. */
 export const closeSesionOf = (
   { db, bitacora }: Pick<Deps, 'db' | 'bitacora'>,
-  quien: Actor & { identity: OwnSesion },
+  actor: Actor & { identity: OwnSesion },
   sesion: string,
   accion: string,
 ): Promise<boolean> =>
   inTransaction(db.central, async (query) => {
-    const { personaId: persona_id, persona } = quien.identity
+    const { personaId: persona_id, persona } = actor.identity
     const [closedRow] = await query(CLOSE, { persona_id, sesion })
     if (!closedRow) return false
-    await bitacora.record(query, quien, { accion, sobre: ['persona', persona], campos: ['sesion'] })
+    await bitacora.record(query, actor, { accion, sobre: ['persona', persona], campos: ['sesion'] })
     return true
   })
 
@@ -83,10 +83,10 @@ const CHOOSE = statement<{ hash: Uint8Array; membresia_id: string; modo: string;
  */
 export async function chooseMembresia(
   { db, clock, settings, bitacora }: Pick<Deps, 'db' | 'clock' | 'settings' | 'bitacora'>,
-  quien: Actor & { identity: OwnSesion },
+  actor: Actor & { identity: OwnSesion },
   { membresia, modo = 'live' }: { membresia: string; modo?: Modo | undefined },
 ): Promise<OwnSesion> {
-  const { identity } = quien
+  const { identity } = actor
   const { personaId: persona_id, persona, sesion: hash, creado_en } = identity
   const [ownMembresia] = await db.query(OWN_MEMBRESIA, { persona_id, membresia })
   if (!ownMembresia) throw unknownMembresia()
@@ -100,7 +100,7 @@ export async function chooseMembresia(
     await query(CHOOSE, { hash, membresia_id: ownMembresia.id, modo, vence_en, inactiva_en })
     const sobre = ['persona', persona] as const
     const antes = { membresia: identity.membresia, modo: identity.modo }
-    await bitacora.record(query, quien, { accion: 'elegirMembresia', sobre, antes, despues: { membresia, modo } })
+    await bitacora.record(query, actor, { accion: 'elegirMembresia', sobre, antes, despues: { membresia, modo } })
   })
   return { ...identity, membresia, modo, vence_en, inactiva_en }
 }

@@ -6,8 +6,8 @@ import type { Deps } from '../deps.ts'
  * @returns function that undoes the count, for a sign-in that succeeds
  * @throws Problema 429
  */
-export function limitSignIns({ signInLimit }: Pick<Deps, 'signInLimit'>, red: string): () => void {
-  const de = `persona ${red}`
+export function limitSignIns({ signInLimit }: Pick<Deps, 'signInLimit'>, network: string): () => void {
+  const de = `persona ${network}`
   const delaySeconds = signInLimit.take(de)
   if (delaySeconds > 0)
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${delaySeconds} segundos y repita.`, {

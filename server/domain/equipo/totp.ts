@@ -4,7 +4,7 @@ import { keyIdOf, reseal, seal, unsealIfKnown } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
 
 /** Seconds of a time step (RFC 6238, 4.1). */
-const PASO = 30
+const STEP = 30
 /** Bytes of a secret: the length of a SHA-1 digest (RFC 4226, 4). */
 const BYTES = 20
 
@@ -14,8 +14,8 @@ const loadOtplib = () => import('otplib')
 const sealPlaceOf = (persona_id: string) => `totp ${persona_id}`
 
 /** Encrypts an app's secret for the row of its person. */
-const sealSecret = (secretos: Deps['secretos'], persona_id: string, secreto: string) =>
-  seal(secretos, 'segundo_factor', sealPlaceOf(persona_id), Buffer.from(secreto))
+const sealSecret = (secrets: Deps['secretos'], persona_id: string, secret: string) =>
+  seal(secrets, 'segundo_factor', sealPlaceOf(persona_id), Buffer.from(secret))
 
 /** Creates a secret for an app. Returns it in base32, as the text of a QR code, and encrypted. */
 export async function newTotpSecret(
@@ -43,9 +43,9 @@ export async function pasoDe(
   { secretos, clock }: Pick<Deps, 'secretos' | 'clock'>,
   persona_id: string,
   sealed: Uint8Array,
-  codigo: string,
+  code: string,
 ): Promise<number | undefined> {
-  if (!/^[0-9]{6}$/.test(codigo)) return undefined
+  if (!/^[0-9]{6}$/.test(code)) return undefined
   const secret = unsealIfKnown(secretos, 'segundo_factor', sealPlaceOf(persona_id), sealed)?.toString()
   if (secret === undefined) return undefined
   const { verify } = await loadOtplib()
@@ -53,16 +53,16 @@ export async function pasoDe(
   const verified = await verify({
     strategy: 'totp',
     secret,
-    token: codigo,
+    token: code,
     epoch,
-    period: PASO,
-    epochTolerance: PASO,
+    period: STEP,
+    epochTolerance: STEP,
   })
-  return verified.valid ? Math.floor(epoch / PASO) + verified.delta : undefined
+  return verified.valid ? Math.floor(epoch / STEP) + verified.delta : undefined
 }
 
 /** Removes spaces and hyphens, which apps insert for readability. */
-export const withoutSeparators = (codigo: string) => codigo.replace(/[\s-]/g, '')
+export const withoutSeparators = (code: string) => code.replace(/[\s-]/g, '')
 
 const ALL_SECRETOS = statement<object, Pick<segundo_factor, 'persona_id' | 'secreto'>>(
   'equipo.secretosDeTotp',

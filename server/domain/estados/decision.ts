@@ -34,12 +34,12 @@ export interface DecisionDeGuia {
  * Returns the decision that a failed attempt opens. After the last allowed attempt, the policy decides at once if the
  * merchant's parcels return automatically.
  * @param intentos failed attempts so far, including this one
- * @param zona IANA time zone of the destination
+ * @param zone IANA time zone of the destination
  */
 export function openDecision(
   { maximos, dias_entre, dias_para_decidir, al_vencer }: PoliticaDeIntentos,
   { intentos, ocurrido_en, registrado_en }: { intentos: number; ocurrido_en: Date; registrado_en: Date },
-  zona: string,
+  zone: string,
 ): DecisionDeGuia {
   const hasAttemptsLeft = intentos < maximos
   const waitMs = hasAttemptsLeft || al_vencer === 'esperar' ? dias_para_decidir * DAY_MS : 0
@@ -48,7 +48,7 @@ export function openDecision(
     valor: {
       estado: 'pendiente',
       opciones: hasAttemptsLeft ? ['reintentar', 'devolver'] : ['devolver'],
-      fecha_desde: hasAttemptsLeft ? addDays(dayIn(ocurrido_en, zona), dias_entre) : null,
+      fecha_desde: hasAttemptsLeft ? addDays(dayIn(ocurrido_en, zone), dias_entre) : null,
       vence_en: expiresAt.toISOString(),
       accion: null,
       fecha: null,
@@ -75,8 +75,8 @@ const WITHOUT_QUESTION: Decision = {
 export type TakenDecision = Pick<Decision, 'accion' | 'por'> & Partial<Pick<Decision, 'fecha' | 'franja'>>
 
 /** Returns the value of a decision after it was taken. */
-export const takeDecision = (abierta: Decision | null, choice: TakenDecision): DecisionDeGuia => ({
-  valor: { ...(isAwaitingDecision(abierta) ? abierta : WITHOUT_QUESTION), ...choice, estado: 'tomada' },
+export const takeDecision = (openDecision: Decision | null, choice: TakenDecision): DecisionDeGuia => ({
+  valor: { ...(isAwaitingDecision(openDecision) ? openDecision : WITHOUT_QUESTION), ...choice, estado: 'tomada' },
   expiry: null,
 })
 
@@ -90,10 +90,10 @@ export interface Dias {
 const MAX_ATTEMPT_DELAY_DAYS = 30
 
 /** Returns the days on which another delivery attempt is possible. */
-export function diasDe(earliestDay: Dia | null, hoy: Dia): Dias {
-  const desde = earliestDay !== null && earliestDay > hoy ? earliestDay : hoy
-  const hasta = addDays(hoy, MAX_ATTEMPT_DELAY_DAYS)
-  return { desde, hasta: hasta < desde ? desde : hasta }
+export function diasDe(earliestDay: Dia | null, today: Dia): Dias {
+  const desde = earliestDay !== null && earliestDay > today ? earliestDay : today
+  const until = addDays(today, MAX_ATTEMPT_DELAY_DAYS)
+  return { desde, hasta: until < desde ? desde : until }
 }
 
 /** Makes the 422 for a day on which no attempt is possible. */
@@ -110,12 +110,12 @@ export const ASKED_OTHER_DAY = 'El destinatario pidió otro día'
  * early becomes the first possible day, because reports may arrive late.
  * @throws Problema 422 if the day is too late
  */
-export function takeDay(abierta: Decision, requestedDay: Dia, hoy: Dia): DecisionDeGuia | undefined {
-  const dias = diasDe(abierta.fecha_desde, hoy)
-  if (requestedDay > dias.hasta) throw dayOutOfRange(dias)
-  if (!abierta.opciones.includes('reintentar')) return undefined
-  const fecha = requestedDay < dias.desde ? dias.desde : requestedDay
-  return takeDecision(abierta, { accion: 'reintentar', por: 'destinatario', fecha, franja: null })
+export function takeDay(openDecision: Decision, requestedDay: Dia, today: Dia): DecisionDeGuia | undefined {
+  const days = diasDe(openDecision.fecha_desde, today)
+  if (requestedDay > days.hasta) throw dayOutOfRange(days)
+  if (!openDecision.opciones.includes('reintentar')) return undefined
+  const fecha = requestedDay < days.desde ? days.desde : requestedDay
+  return takeDecision(openDecision, { accion: 'reintentar', por: 'destinatario', fecha, franja: null })
 }
 
 /** Returns true if the decision is open. */

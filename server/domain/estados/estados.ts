@@ -14,11 +14,11 @@ const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, {
   MOTIVOS
 
 /** Returns the states that a guide may enter next. */
-export const siguientes = (estado: Estado): readonly Estado[] => transiciones[estado]
+export const nextStates = (estado: Estado): readonly Estado[] => transiciones[estado]
 
 /** Returns the states that the courier of a parcel may report next. Only the merchant can cancel a guide. */
 export const reportableStates = (estado: Estado): readonly Estado[] =>
-  siguientes(estado).filter((otro) => otro !== 'cancelado')
+  nextStates(estado).filter((other) => other !== 'cancelado')
 
 /**
  * Reports whether a guide needs a confirmed location for this state: a courier does not leave without a destination.
@@ -29,7 +29,7 @@ export const requiresUbicacion = (estado: Estado) => estado === 'en_ruta'
 export const isRectifiable = (estado: Estado) => (STATE_MACHINE.rectificables as readonly Estado[]).includes(estado)
 
 /** Reports whether no state can follow this state. */
-export const isFinalState = (estado: Estado) => siguientes(estado).length === 0
+export const isFinalState = (estado: Estado) => nextStates(estado).length === 0
 
 /** States of guides that are not over. */
 export const ONGOING_STATES = (Object.keys(transiciones) as Estado[]).filter((estado) => !isFinalState(estado))
@@ -64,8 +64,8 @@ export function requireTransition(estado: Estado, nuevo: Estado) {
  * @throws Problema 409 `transicion_invalida`, without states, because the client cannot report any
  */
 export function requireCancellable(estado: Estado) {
-  if (siguientes(estado).includes('cancelado')) return
-  const remedy = siguientes(estado).includes('en_devolucion') ? ' Si el paquete debe volver, pida la devolución.' : ''
+  if (nextStates(estado).includes('cancelado')) return
+  const remedy = nextStates(estado).includes('en_devolucion') ? ' Si el paquete debe volver, pida la devolución.' : ''
   const mensaje = `La guía está en ${estado} y ya no se puede cancelar: solo se cancela antes de que se recolecte.${remedy}`
   throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
 }

@@ -9,43 +9,43 @@ import { DPI_WITHOUT_ZPL, hasNoEtiqueta, joinCodes, readEtiquetas, recordEtiquet
 
 export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identity, accepts, abandonSignal }, deps) => {
   const { db, clock, etiquetaLinks } = deps
-  const tipo = typeOfLabels(accepts)
-  const codigos = body.guias.map(normalizeGuideCode)
+  const type = typeOfLabels(accepts)
+  const codes = body.guias.map(normalizeGuideCode)
   const rows = await readEtiquetas(
     db,
     identity,
-    codigos.filter((codigo) => codigo !== undefined),
+    codes.filter((code) => code !== undefined),
   )
   const rowByGuia = new Map(rows.map((row) => [row.guia, row]))
   const firstIndexes = new Map<string, number>()
-  const fallas: Falla[] = []
-  const guias = codigos.flatMap((codigo, i) => {
-    const row = codigo === undefined ? undefined : rowByGuia.get(codigo)
+  const faults: Falla[] = []
+  const guias = codes.flatMap((code, i) => {
+    const row = code === undefined ? undefined : rowByGuia.get(code)
     const firstIndex = row && firstIndexes.get(row.guia)
     if (row && firstIndex === undefined && !hasNoEtiqueta(row)) {
       firstIndexes.set(row.guia, i)
       return [row.guia]
     }
-    fallas.push({
+    faults.push({
       campo: `/guias/${i}`,
       codigo: 'valor_no_admitido',
-      mensaje: whyNotPrintable(body.guias[i]!, codigo, row !== undefined, firstIndex),
+      mensaje: whyNotPrintable(body.guias[i]!, code, row !== undefined, firstIndex),
     })
     return []
   })
   const { ppp } = body
-  if (ppp !== undefined && tipo !== 'zpl')
-    fallas.push({ campo: '/ppp', codigo: 'valor_no_admitido', mensaje: DPI_WITHOUT_ZPL })
-  if (body.formato === 'carta' && tipo === 'zpl')
-    fallas.push({ campo: '/formato', codigo: 'valor_no_admitido', mensaje: LETTER_SHEET_IN_ZPL })
-  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
+  if (ppp !== undefined && type !== 'zpl')
+    faults.push({ campo: '/ppp', codigo: 'valor_no_admitido', mensaje: DPI_WITHOUT_ZPL })
+  if (body.formato === 'carta' && type === 'zpl')
+    faults.push({ campo: '/formato', codigo: 'valor_no_admitido', mensaje: LETTER_SHEET_IN_ZPL })
+  if (faults.length > 0) throw problemOfFaults('validacion', faults)
   const isLetterSheet = body.formato === 'carta'
-  if (tipo === 'json') {
-    const enlace = etiquetaLinks.create(joinCodes(guias), 'inline', isLetterSheet ? 'carta' : undefined)
-    return { status: 200, headers: VARY, body: { ...enlace, guias } }
+  if (type === 'json') {
+    const link = etiquetaLinks.create(joinCodes(guias), 'inline', isLetterSheet ? 'carta' : undefined)
+    return { status: 200, headers: VARY, body: { ...link, guias } }
   }
-  const forma = tipo === 'zpl' ? { ppp: ppp ?? 203 } : ({ formato: isLetterSheet ? 'carta' : '10x15' } as const)
-  const archivo = labelFile(deps, rows, forma)
+  const shape = type === 'zpl' ? { ppp: ppp ?? 203 } : ({ formato: isLetterSheet ? 'carta' : '10x15' } as const)
+  const archivo = labelFile(deps, rows, shape)
   const sentBody = await archivo.body(abandonSignal(), false)
   await recordEtiquetas(db, rows, clock())
   const headers = { ...VARY, 'Content-Disposition': dispositionOf('attachment', archivo.nombre) }
@@ -60,11 +60,11 @@ const LETTER_SHEET_IN_ZPL = 'las impresoras de etiquetas no usan hojas carta; qu
  */
 function whyNotPrintable(
   written: string,
-  codigo: string | undefined,
+  code: string | undefined,
   exists: boolean,
   firstIndex: number | undefined,
 ): string {
-  if (codigo === undefined) return explainGuiaCode(written)
+  if (code === undefined) return explainGuiaCode(written)
   if (!exists) return 'no es una guía suya del modo de esta llave; revise el identificador'
   return firstIndex === undefined
     ? 'la guía está cancelada y nadie la recogería; quítela'

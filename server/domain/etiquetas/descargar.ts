@@ -22,15 +22,15 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
 ) => {
   const { db, clock, linkTurns, etiquetaLinks, limits } = deps
   const disp = etiquetaLinks.verify(path.guias, query)
-  const codigos = splitCodes(path.guias)
+  const codes = splitCodes(path.guias)
   const signal = abandonSignal()
-  const leer = async () => {
+  const read = async () => {
     if (signal.aborted) throw unavailable('La solicitud se abandonó.')
-    return readEtiquetas(db, 'todos', codigos)
+    return readEtiquetas(db, 'todos', codes)
   }
-  if (disp) limits.chargeLabels(red, Math.ceil(codigos.length / READS_PER_DRAW))
-  const rows = disp ? await linkTurns(red, leer) : []
-  if (!disp || rows.length !== codigos.length || rows.some(hasNoEtiqueta)) throw uniformProblem('enlace_invalido')
+  if (disp) limits.chargeLabels(red, Math.ceil(codes.length / READS_PER_DRAW))
+  const rows = disp ? await linkTurns(red, read) : []
+  if (!disp || rows.length !== codes.length || rows.some(hasNoEtiqueta)) throw uniformProblem('enlace_invalido')
   // The link's signature covers the format, so the format is one that the service supports.
   const formato = query.formato === 'carta' ? 'carta' : '10x15'
   const archivo = labelFile(deps, rows, { formato }, (labelCount) => limits.chargeLabels(red, labelCount))

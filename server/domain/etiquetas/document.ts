@@ -19,11 +19,11 @@ const ZPL = 'application/zpl'
  * Returns the media type in which the client wants labels: a link in JSON, or the file itself.
  * @throws Problema 406 if `Accept` admits none of them
  */
-export function typeOfLabels(accepts: (tipos: string[]) => string | false): 'json' | 'pdf' | 'zpl' {
-  const tipo = accepts([...JSON_TYPES, PDF, ZPL])
-  if (tipo === PDF) return 'pdf'
-  if (tipo === ZPL) return 'zpl'
-  if (tipo) return 'json'
+export function typeOfLabels(accepts: (types: string[]) => string | false): 'json' | 'pdf' | 'zpl' {
+  const type = accepts([...JSON_TYPES, PDF, ZPL])
+  if (type === PDF) return 'pdf'
+  if (type === ZPL) return 'zpl'
+  if (type) return 'json'
   const mensaje = `Pida en Accept uno de estos formatos: application/json, ${PDF}, ${ZPL}.`
   throw new Problema('formato_no_disponible', mensaje, { cabeceras: VARY })
 }
@@ -48,20 +48,20 @@ export interface LabelFile {
 export function labelFile(
   { threads, recentDocuments, settings }: Pick<Deps, 'threads' | 'recentDocuments' | 'settings'>,
   rows: readonly EtiquetaRow[],
-  forma: LabelForm,
+  shape: LabelForm,
   charge: (labelCount: number) => void = () => {},
 ): LabelFile {
   const etiquetas = rows.map((row) => etiquetaDataOf(row, settings))
   const brand = forDocuments(settings.brand)
   const brandKey = [brand.nombre, brand.logo && digestOf(brand.logo.black.png)]
-  const enZpl = 'ppp' in forma
-  const ETag = etagOf(JSON.stringify([DRAW_VERSION, enZpl ? `zpl${forma.ppp}` : forma.formato, ...brandKey, etiquetas]))
-  const dueno = rows[0]!.comercio_id
+  const enZpl = 'ppp' in shape
+  const ETag = etagOf(JSON.stringify([DRAW_VERSION, enZpl ? `zpl${shape.ppp}` : shape.formato, ...brandKey, etiquetas]))
+  const owner = rows[0]!.comercio_id
   const draw = (signal: AbortSignal) => {
     charge(rows.length)
     return enZpl
-      ? threads.run(dueno, 'zpl', { brand, etiquetas, ppp: forma.ppp }, signal)
-      : threads.run(dueno, 'etiquetas', { brand, etiquetas, formato: forma.formato }, signal)
+      ? threads.run(owner, 'zpl', { brand, etiquetas, ppp: shape.ppp }, signal)
+      : threads.run(owner, 'etiquetas', { brand, etiquetas, formato: shape.formato }, signal)
   }
   const base = rows.length === 1 ? `etiqueta-${rows[0]!.guia}` : `etiquetas-${rows.length}`
   return {

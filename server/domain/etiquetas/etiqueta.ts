@@ -15,7 +15,7 @@ export const DRAW_VERSION = 5
 /** Row of a guide with its merchant's name. */
 export type EtiquetaRow = GuiaRow & { nombre: string }
 
-const LEER = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>(
+const READ = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>(
   'etiquetas.leer',
   'part',
   `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
@@ -27,11 +27,11 @@ const LEER = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>
 )
 
 /** Returns the guides for these codes, in input order; unknown codes are skipped. */
-export async function readEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly string[]): Promise<EtiquetaRow[]> {
-  const leer = ({ query }: Db, guias: readonly string[]) => query(LEER, { guias, ...toScopeColumns(ambito) })
-  if (ambito !== 'todos') return leer(db.de(ambito.comercioId), codigos)
-  const rows = await askByKey(db, codigos, leer)
-  return rows.sort((row, otherRow) => codigos.indexOf(row.guia) - codigos.indexOf(otherRow.guia))
+export async function readEtiquetas(db: Db, scope: GuiaScope, codes: readonly string[]): Promise<EtiquetaRow[]> {
+  const read = ({ query }: Db, guias: readonly string[]) => query(READ, { guias, ...toScopeColumns(scope) })
+  if (scope !== 'todos') return read(db.de(scope.comercioId), codes)
+  const rows = await askByKey(db, codes, read)
+  return rows.sort((row, otherRow) => codes.indexOf(row.guia) - codes.indexOf(otherRow.guia))
 }
 
 /**
@@ -64,8 +64,8 @@ export async function recordEtiquetas(db: Db, rows: readonly EtiquetaRow[], ahor
   )
   if (printed.length === 0) return
   const [{ comercio_id, modo }] = printed as [EtiquetaRow]
-  const claves = printed.map(({ id, ultima_correccion }) => ({ id, ultima_correccion }))
-  await db.query(RECORD, { comercio_id, modo, printed: JSON.stringify(claves), ahora })
+  const keys = printed.map(({ id, ultima_correccion }) => ({ id, ultima_correccion }))
+  await db.query(RECORD, { comercio_id, modo, printed: JSON.stringify(keys), ahora })
 }
 
 /** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */
@@ -75,9 +75,9 @@ export const hasNoEtiqueta = ({ estado }: Pick<GuiaRow, 'estado'>) => estado ===
 export const DPI_WITHOUT_ZPL = 'vale solo con Accept: application/zpl; quítelo, o pida ese formato'
 
 /** Joins guide codes into the name that a link uses. Codes contain no hyphens. */
-export const joinCodes = (codigos: readonly string[]) => codigos.join('-')
+export const joinCodes = (codes: readonly string[]) => codes.join('-')
 /** Splits the name in a link into its guide codes; the inverse of {@link joinCodes}. */
-export const splitCodes = (nombre: string) => nombre.split('-')
+export const splitCodes = (name: string) => name.split('-')
 
 /** Converts a row into the data of its label. */
 export function etiquetaDataOf(row: EtiquetaRow, settings: Pick<ServiceSettings, 'publicUrl'>): EtiquetaData {

@@ -43,16 +43,16 @@ export interface LabelCanvas {
   /** Brand's name and the size of its logo in any unit. */
   readonly brand: { nombre: string; logo: { ancho: number; alto: number } | null }
   /** Fills a rectangle with black. */
-  fill(x: number, y: number, ancho: number, alto: number): void
+  fill(x: number, y: number, width: number, height: number): void
   /** Fills a rectangle with white, over the text behind test labels. */
-  clear(x: number, y: number, ancho: number, alto: number): void
-  logo(x: number, y: number, ancho: number, alto: number): void
+  clear(x: number, y: number, width: number, height: number): void
+  logo(x: number, y: number, width: number, height: number): void
   /** Draws the pale text «PRUEBA» behind everything. Does nothing on a printer that has no grey. */
   backdrop(): void
   /** Returns the function that draws a text as Code 128 bars in the middle; undefined if no bars can be printed. */
-  bars(texto: string): ((y: number, alto: number) => void) | undefined
+  bars(text: string): ((y: number, height: number) => void) | undefined
   /** Returns the function that draws a text as a QR code in a square; undefined if the text is too long. */
-  qr(texto: string): ((x: number, y: number, side: number) => void) | undefined
+  qr(text: string): ((x: number, y: number, side: number) => void) | undefined
 }
 
 /** PDF points per centimetre. */
@@ -82,7 +82,7 @@ export function drawLabel(canvas: LabelCanvas, etiqueta: EtiquetaData): void {
   }
   if (etiqueta.modo === 'test') canvas.backdrop()
   let y = drawHeader(sheet)
-  y = codigo(sheet, y + 5)
+  y = code(sheet, y + 5)
   sheet.rule(y)
   y = drawSender(sheet, y + 5)
   sheet.rule(y, 2)
@@ -114,8 +114,8 @@ function drawHeader(sheet: Sheet): number {
       ancho: halfWidth,
       alto: 28,
     })
-    const opciones = { ancho: halfWidth, align: 'derecha' } as const
-    typography.write(comercio.lineas, x, y + (28 - comercio.alto) / 2, comercio.style, opciones)
+    const options = { ancho: halfWidth, align: 'derecha' } as const
+    typography.write(comercio.lineas, x, y + (28 - comercio.alto) / 2, comercio.style, options)
   }
   rule(y + 32, 2)
   return y + 34
@@ -125,58 +125,58 @@ function drawHeader(sheet: Sheet): number {
 function drawBrand({ canvas, typography }: Sheet, y: number): void {
   const { brand } = canvas
   const { logo } = brand
-  const caja = LOGO_BOX
-  const logoSize = logo ? fitInside(logo, caja) : { ancho: 0, alto: 0 }
-  const top = y + (caja.alto - logoSize.alto) / 2
+  const box = LOGO_BOX
+  const logoSize = logo ? fitInside(logo, box) : { ancho: 0, alto: 0 }
+  const top = y + (box.alto - logoSize.alto) / 2
   if (logo) canvas.logo(X, top, logoSize.ancho, logoSize.alto)
   if (logo && !needsName(logo)) return
   const x = X + (logo ? logoSize.ancho + 5 : 0)
   const style = { weight: 'strong', leading: 1.15 } as const
-  const nombre = typography.fit(brand.nombre, style, [13, 11, 9, 7.5], { ...caja, ancho: caja.ancho - (x - X) })
-  typography.write(nombre.lineas, x, y + (caja.alto - nombre.alto) / 2, nombre.style)
+  const name = typography.fit(brand.nombre, style, [13, 11, 9, 7.5], { ...box, ancho: box.ancho - (x - X) })
+  typography.write(name.lineas, x, y + (box.alto - name.alto) / 2, name.style)
 }
 
 const BARS_HEIGHT = 56
 
-function codigo({ canvas, typography, etiqueta }: Sheet, y: number): number {
+function code({ canvas, typography, etiqueta }: Sheet, y: number): number {
   const drawBars = etiqueta.guia.length <= LARGO_128 ? canvas.bars(etiqueta.guia) : undefined
   // Bars and quiet zones need a white background, and the text of test labels may lie behind them.
   canvas.clear(0, y, LABEL_SHEET.ancho, BARS_HEIGHT + 4)
   drawBars?.(y + 2, BARS_HEIGHT)
   const bottom = y + (drawBars ? BARS_HEIGHT + 4 : 0)
   const base = { weight: 'strong', letterSpacing: 1.2 } as const
-  const caja = { ancho: WIDTH, alto: 28 }
-  const texto = typography.fit(inGroups(etiqueta.guia), base, [21, 15, 10, 8], caja)
-  return typography.write(texto.lineas, X, bottom, texto.style, { ancho: WIDTH, align: 'centro' }) + 3
+  const box = { ancho: WIDTH, alto: 28 }
+  const text = typography.fit(inGroups(etiqueta.guia), base, [21, 15, 10, 8], box)
+  return typography.write(text.lineas, X, bottom, text.style, { ancho: WIDTH, align: 'centro' }) + 3
 }
 
 function drawSender({ typography, etiqueta }: Sheet, y: number): number {
   const { recogida, comercio, external_ref } = etiqueta
   const halfWidth = WIDTH / 2 - 5
-  const writeText = (valor: string, x: number, top: number, weight: TextStyle['weight'], alto: number): number => {
-    const texto = typography.fit(valor, { leading: 1.2, weight }, [8.5, 7.5, 6.5], { ancho: halfWidth, alto })
-    return typography.write(texto.lineas, x, top, texto.style)
+  const writeText = (value: string, x: number, top: number, weight: TextStyle['weight'], alto: number): number => {
+    const text = typography.fit(value, { leading: 1.2, weight }, [8.5, 7.5, 6.5], { ancho: halfWidth, alto })
+    return typography.write(text.lineas, x, top, text.style)
   }
   const right = X + halfWidth + 10
   let senderBottom = writeText(comercio, X, typography.write(['REMITE'], X, y, CAPTION), 'normal', 11)
-  senderBottom = writeText(recogida.nombre?.trim() || coordenadas(recogida), X, senderBottom, 'normal', 18)
+  senderBottom = writeText(recogida.nombre?.trim() || coordinates(recogida), X, senderBottom, 'normal', 18)
   // The telephone comes first, so that no long text cuts it off.
   const telefono = recogida.telefono && `Tel. ${showTelephone(recogida.telefono)}`
   for (const parts of [[telefono, recogida.contacto], [recogida.direccion]]) {
-    const linea = parts.filter((parte) => parte?.trim()).join(' · ')
-    if (linea !== '') senderBottom = writeText(linea, X, senderBottom, 'normal', 18)
+    const line = parts.filter((part) => part?.trim()).join(' · ')
+    if (line !== '') senderBottom = writeText(line, X, senderBottom, 'normal', 18)
   }
   const captionBottom = typography.write(['REFERENCIA'], right, y, CAPTION)
   let referenceBottom = writeText(external_ref?.trim() || '—', right, captionBottom, 'strong', 29)
   if (recogida.indicaciones?.trim()) {
-    const texto = typography.write(['INDICACIONES PARA RECOGER'], right, referenceBottom + 2, CAPTION)
+    const text = typography.write(['INDICACIONES PARA RECOGER'], right, referenceBottom + 2, CAPTION)
     // The indications fill the space beside the lines of the sender, so that the destination keeps its own.
-    referenceBottom = writeText(recogida.indicaciones, right, texto, 'normal', Math.max(18, senderBottom - texto))
+    referenceBottom = writeText(recogida.indicaciones, right, text, 'normal', Math.max(18, senderBottom - text))
   }
   return Math.max(senderBottom, referenceBottom) + 4
 }
 
-const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
+const coordinates = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
   lat === null || lng === null ? '' : `${lat.toFixed(5)}, ${lng.toFixed(5)}`
 
 /**
@@ -186,17 +186,17 @@ const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): 
 function destino({ typography, etiqueta }: Sheet, y: number, limitY: number): void {
   const { nombre, telefono, departamento, municipio, direccion, indicaciones } = etiqueta.destinatario
   const drawBlock = (
-    valor: string | null,
+    value: string | null,
     top: number,
     base: Omit<TextStyle, 'cuerpo'>,
     fontSizes: number[],
-    alto: number,
+    height: number,
   ) => {
-    if (!valor?.trim()) return top
-    const caja = { ancho: WIDTH, alto: Math.max(0, Math.min(alto, limitY - top)) }
-    if (caja.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return top
-    const texto = typography.fit(valor, base, fontSizes, caja)
-    return typography.write(texto.lineas, X, top, texto.style)
+    if (!value?.trim()) return top
+    const box = { ancho: WIDTH, alto: Math.max(0, Math.min(height, limitY - top)) }
+    if (box.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return top
+    const text = typography.fit(value, base, fontSizes, box)
+    return typography.write(text.lineas, X, top, text.style)
   }
   const strong = { weight: 'strong', leading: 1.18 } as const
   const normal = { leading: 1.24 } as const
@@ -230,9 +230,9 @@ function drawContentAndQr({ canvas, typography, etiqueta }: Sheet, y: number): v
   const side = FOOT_HEIGHT
   const ancho = qr ? WIDTH - side - 6 : WIDTH
   let bottom = typography.write(['CONTENIDO'], X, y + 5, CAPTION)
-  const caja = { ancho, alto: 44 }
-  const texto = typography.fit(etiqueta.contenido?.trim() || '—', { leading: 1.2 }, [9, 8, 7, 6, 5.2], caja)
-  bottom = typography.write(texto.lineas, X, bottom, texto.style)
+  const box = { ancho, alto: 44 }
+  const text = typography.fit(etiqueta.contenido?.trim() || '—', { leading: 1.2 }, [9, 8, 7, 6, 5.2], box)
+  bottom = typography.write(text.lineas, X, bottom, text.style)
   if (typography.takeTranscribed()) {
     const aviso = typography.split(
       '* Transcrito de otro alfabeto: el original está en el sistema',

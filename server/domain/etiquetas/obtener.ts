@@ -11,21 +11,21 @@ export const obtenerEtiqueta: Handler<'obtenerEtiqueta'> = async (
   deps,
 ) => {
   const { db, clock, etiquetaLinks } = deps
-  const tipo = typeOfLabels(accepts)
+  const type = typeOfLabels(accepts)
   const { ppp } = query
-  if (ppp !== undefined && tipo !== 'zpl') {
-    const falla = { campo: 'ppp', codigo: 'valor_no_admitido', mensaje: DPI_WITHOUT_ZPL } as const
-    throw problemOfFaults('parametro_invalido', [falla])
+  if (ppp !== undefined && type !== 'zpl') {
+    const fault = { campo: 'ppp', codigo: 'valor_no_admitido', mensaje: DPI_WITHOUT_ZPL } as const
+    throw problemOfFaults('parametro_invalido', [fault])
   }
   const guiaRow = await findGuia(db, identity, path.guia)
   const { guia, estado } = guiaRow
   if (hasNoEtiqueta(guiaRow))
     throw new Problema('guia_cancelada', 'La guía está cancelada; nadie la recogería. Cree otra.', { estado })
-  if (tipo === 'json') {
+  if (type === 'json') {
     return { status: 200, headers: VARY, body: { ...etiquetaLinks.create(guia, 'inline'), guias: [guia] } }
   }
   const rows = await readEtiquetas(db, identity, [guia])
-  const archivo = labelFile(deps, rows, tipo === 'zpl' ? { ppp: ppp ?? 203 } : { formato: '10x15' })
+  const archivo = labelFile(deps, rows, type === 'zpl' ? { ppp: ppp ?? 203 } : { formato: '10x15' })
   const { ETag, nombre } = archivo
   const isUnchanged = etagMatches(headers['if-none-match'], ETag)
   const body = isUnchanged ? undefined : await archivo.body(abandonSignal(), headersOnly)

@@ -39,11 +39,11 @@ const LETTER_SHEET = {
 export async function renderEtiquetas(
   brand: DocumentBrand,
   etiquetas: EtiquetaData[],
-  formato: FormatoDeEtiquetas = '10x15',
+  format: FormatoDeEtiquetas = '10x15',
   signal?: AbortSignal,
 ): Promise<Buffer> {
   const [firstEtiqueta] = etiquetas
-  const isLetterSheet = formato === 'carta'
+  const isLetterSheet = format === 'carta'
   const { doc, bytes } = createDocument({
     titulo:
       etiquetas.length === 1 && firstEtiqueta ? `Etiqueta ${firstEtiqueta.guia}` : `${etiquetas.length} etiquetas`,
@@ -101,25 +101,25 @@ function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
   return {
     typography,
     brand: { nombre: brand.nombre, logo: brand.logo?.black ?? null },
-    fill: (x, y, ancho, alto) => void doc.rect(x, y, ancho, alto).fill('#000000'),
-    clear: (x, y, ancho, alto) => void doc.rect(x, y, ancho, alto).fill('#FFFFFF'),
+    fill: (x, y, width, height) => void doc.rect(x, y, width, height).fill('#000000'),
+    clear: (x, y, width, height) => void doc.rect(x, y, width, height).fill('#FFFFFF'),
     logo: (x, y, width, height) => void (logoImage && doc.image(logoImage, x, y, { width, height })),
     backdrop() {
       const style = { cuerpo: 76, weight: 'strong', color: '#D9D9D9', letterSpacing: 2 } as const
-      const ancho = typography.measure('PRUEBA', style)
+      const width = typography.measure('PRUEBA', style)
       doc.save().rotate(-50, { origin: [LABEL_SHEET.ancho / 2, LABEL_SHEET.alto / 2 + 20] })
-      typography.write(['PRUEBA'], (LABEL_SHEET.ancho - ancho) / 2, LABEL_SHEET.alto / 2 - 30, style)
+      typography.write(['PRUEBA'], (LABEL_SHEET.ancho - width) / 2, LABEL_SHEET.alto / 2 - 30, style)
       doc.restore()
     },
-    bars(texto) {
-      const bars = barsOf(texto)
+    bars(text) {
+      const bars = barsOf(text)
       if (!bars) return undefined
-      const modules = bars.reduce((sum, ancho) => sum + ancho, 0)
+      const modules = bars.reduce((sum, width) => sum + width, 0)
       const moduleWidth = Math.min(MODULE_POINTS, LABEL_SHEET.ancho / (modules + 2 * QUIET_ZONE_128))
-      return (y, alto) => drawBars(doc, bars, (LABEL_SHEET.ancho - modules * moduleWidth) / 2, y, moduleWidth, alto)
+      return (y, height) => drawBars(doc, bars, (LABEL_SHEET.ancho - modules * moduleWidth) / 2, y, moduleWidth, height)
     },
-    qr(texto) {
-      const qr = qrOf(texto)
+    qr(text) {
+      const qr = qrOf(text)
       return qr && ((x, y, side) => drawQr(doc, qr, x, y, side))
     },
   }

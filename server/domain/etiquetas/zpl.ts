@@ -38,13 +38,13 @@ export async function renderZpl(
 ): Promise<Buffer> {
   const dots = dotsOf(ppp)
   const written: string[] = []
-  let campos: string[] = []
-  const canvas = await createPrinterCanvas(brand, ppp, (campo) => campos.push(campo))
+  let fields: string[] = []
+  const canvas = await createPrinterCanvas(brand, ppp, (field) => fields.push(field))
   for (const etiqueta of etiquetas) {
     // The texts are UTF-8 (`^CI28`). A printer keeps the origin and the inversion of earlier labels, so they are reset.
-    campos = ['^XA^CI28', `^PW${dots(LABEL_SHEET.ancho)}^LL${dots(LABEL_SHEET.alto)}^LH0,0^PON^FWN^LRN`]
+    fields = ['^XA^CI28', `^PW${dots(LABEL_SHEET.ancho)}^LL${dots(LABEL_SHEET.alto)}^LH0,0^PON^FWN^LRN`]
     drawLabel(canvas, etiqueta)
-    written.push(...campos, '^XZ')
+    written.push(...fields, '^XZ')
     // Drawing a label is synchronous, so an abort is only noticed between two labels.
     await yieldTurn()
     signal?.throwIfAborted()
@@ -55,7 +55,7 @@ export async function renderZpl(
 async function createPrinterCanvas(
   brand: DocumentBrand,
   ppp: Resolution,
-  writeField: (campo: string) => void,
+  writeField: (field: string) => void,
 ): Promise<LabelCanvas> {
   const dots = dotsOf(ppp)
   const logo = brand.logo?.black ?? null
@@ -63,28 +63,28 @@ async function createPrinterCanvas(
   return {
     typography: createPrinterTypography(ppp, writeField),
     brand: { nombre: brand.nombre, logo },
-    fill: (x, y, ancho, alto) => writeField(box(dots(x), dots(y), dots(ancho), Math.max(1, dots(alto)))),
+    fill: (x, y, width, height) => writeField(box(dots(x), dots(y), dots(width), Math.max(1, dots(height)))),
     clear() {},
     logo: (x, y) => void (bits && writeField(picture(dots(x), dots(y), bits.ancho, bits.rows))),
     backdrop() {},
-    bars(texto) {
-      const modules = modulesOf128(texto)
+    bars(text) {
+      const modules = modulesOf128(text)
       const moduleDots = Math.min(
         dots(MODULE_POINTS),
         Math.floor(dots(LABEL_SHEET.ancho) / (modules + 2 * QUIET_ZONE_128)),
       )
       // A scanner needs two dots.
-      if (moduleDots < 2 || !CODE_128_TEXT.test(texto)) return undefined
+      if (moduleDots < 2 || !CODE_128_TEXT.test(text)) return undefined
       const x = Math.round((dots(LABEL_SHEET.ancho) - modules * moduleDots) / 2)
-      return (y, alto) => writeField(code128(x, dots(y), moduleDots, dots(alto), texto))
+      return (y, height) => writeField(code128(x, dots(y), moduleDots, dots(height), text))
     },
-    qr(texto) {
-      const modules = modulesOfQr(texto)
+    qr(text) {
+      const modules = modulesOfQr(text)
       if (modules === undefined) return undefined
       return (x, y, side) => {
         const moduleDots = Math.floor(dots(side) / (modules + 2 * QUIET_ZONE_QR))
         const margin = Math.round((dots(side) - modules * moduleDots) / 2)
-        writeField(qrCode(dots(x) + margin, dots(y) + margin, moduleDots, texto))
+        writeField(qrCode(dots(x) + margin, dots(y) + margin, moduleDots, text))
       }
     },
   }
@@ -93,16 +93,16 @@ async function createPrinterCanvas(
 /** Draws a logo in the printer's dots: one bit each, in rows of whole bytes, as large as its place on the label. */
 async function rasterize(logo: Drawing, dots: (points: number) => number) {
   const logoSize = fitInside(logo, LOGO_BOX)
-  const [ancho, alto] = [dots(logoSize.ancho), dots(logoSize.alto)]
+  const [ancho, height] = [dots(logoSize.ancho), dots(logoSize.alto)]
   const sharp = await loadSharp()
   const greys = await sharp(logo.png)
-    .resize(ancho, alto, { fit: 'fill' })
+    .resize(ancho, height, { fit: 'fill' })
     .flatten({ background: '#FFFFFF' })
     .toColourspace('b-w')
     .raw()
     .toBuffer()
   const bytesPerRow = Math.ceil(ancho / 8)
-  const rows = new Uint8Array(bytesPerRow * alto)
+  const rows = new Uint8Array(bytesPerRow * height)
   for (const [i, grey] of greys.entries()) {
     const column = i % ancho
     if (grey < DARK_LEVEL) rows[Math.floor(i / ancho) * bytesPerRow + (column >> 3)]! |= 0x80 >> (column & 7)

@@ -83,12 +83,12 @@ export const EVENTO_COLUMNS = withTexts(SHOWN_EVENTO_COLUMNS)
  * `e` names a CTE that inserts into `evento` with `returning *`. This SQL is another CTE of the same statement, so that
  * events and deliveries commit together or not at all. Deliveries of a paused endpoint wait. A disabled endpoint gets
  * no deliveries; its merchant can recover them later.
- * @param ahora SQL of the time when the writer read its clock; by default the events' own time
+ * @param now SQL of the time when the writer read its clock; by default the events' own time
  */
-export const insertWebhookAvisos = (e: string, ahora?: string) => `
+export const insertWebhookAvisos = (e: string, now?: string) => `
   insert into webhook_aviso as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
-    'pendiente', 'automatica', ${ahora ? entregaDueAt(e, ahora) : `${e}.registrado_en`}, e.registrado_en
+    'pendiente', 'automatica', ${now ? entregaDueAt(e, now) : `${e}.registrado_en`}, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
   where w.estado in ('activo', 'pausado') and ${subscribesTo('w', 'e')}
   returning n.comercio_id, n.modo, n.webhook, n.guia_id`
@@ -98,8 +98,8 @@ export const insertWebhookAvisos = (e: string, ahora?: string) => `
  * the order of its events. The writer may have read its clock before an earlier event, and then waited for the guide; a
  * statement waits for 7 seconds at most. An event whose time is further ahead follows a wrong clock, and is due at once.
  */
-const entregaDueAt = (e: string, ahora: string) =>
-  `case when ${e}.registrado_en < ${ahora} + interval '10 seconds' then ${e}.registrado_en else ${ahora} end`
+const entregaDueAt = (e: string, now: string) =>
+  `case when ${e}.registrado_en < ${now} + interval '10 seconds' then ${e}.registrado_en else ${now} end`
 
 /** SQL condition that the types of the endpoint `w` include the type of the event `e`, by name or by wildcard. */
 export const subscribesTo = (w: string, e: string) =>
@@ -120,7 +120,7 @@ export const guiaAfterEvento = (guia: GuiaRow, evento: EventoRow): GuiaRow => ({
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
-  ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
+  ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, text]) => [`guia.${estado}`, text])),
 }
 
 /**
@@ -265,7 +265,7 @@ export type GuiaUbicacion = Pick<
 >
 
 /**
- * Parameters of {@link PASO}: columns of the new event, the guide's state before it, and the guide's new values. The
+ * Parameters of {@link STEP}: columns of the new event, the guide's state before it, and the guide's new values. The
  * location does not change if `ubicacion_estado` is null.
  */
 type StepParameters = Omit<EventoWithoutFoto, 'guia' | 'external_ref'> & {
@@ -340,7 +340,7 @@ const buildStepSql = ({
    ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
-const PASO = statement<StepParameters, GuiaWithWebhooks>('eventos.paso', 'merchant', buildStepSql({}))
+const STEP = statement<StepParameters, GuiaWithWebhooks>('eventos.paso', 'merchant', buildStepSql({}))
 
 const RECTIFY = statement<
   StepParameters & { previous_custodio: GuiaRow['custodio']; previous_estado_en: Date },
@@ -370,9 +370,9 @@ const CORRECT = statement<
  * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
  * read
  */
-export const darPaso = (deps: DepsDePaso, guia: GuiaRow, paso: GuiaStep): Promise<TakenStep | undefined> =>
-  inSpan('event', { attributes: { 'guias.guia': guia.guia, 'guias.tipo': paso.tipo } }, () =>
-    writeEvento(deps, guia, paso),
+export const darPaso = (deps: DepsDePaso, guia: GuiaRow, step: GuiaStep): Promise<TakenStep | undefined> =>
+  inSpan('event', { attributes: { 'guias.guia': guia.guia, 'guias.tipo': step.tipo } }, () =>
+    writeEvento(deps, guia, step),
   )
 
 interface DepsDePaso {
@@ -389,16 +389,16 @@ interface TakenStep {
 async function writeEvento(
   { db, notifyJobs }: DepsDePaso,
   guia: GuiaRow,
-  paso: GuiaStep,
+  step: GuiaStep,
 ): Promise<TakenStep | undefined> {
-  const evento = toEventoRow(guia, paso)
-  const { ubicacion, shortLink, correccion, decision, restored } = paso
+  const evento = toEventoRow(guia, step)
+  const { ubicacion, shortLink, correccion, decision, restored } = step
   const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
   const parameters: StepParameters = {
     ...evento,
-    ahora: paso.registrado_en,
+    ahora: step.registrado_en,
     datos_borrados_en: guia.datos_borrados_en,
-    intentos: paso.intentos ?? guia.intentos,
+    intentos: step.intentos ?? guia.intentos,
     ubicacion_estado: ubicacion?.ubicacion_estado ?? null,
     ubicacion_origen: ubicacion?.ubicacion_origen ?? null,
     ubicacion_lat: ubicacion?.ubicacion_lat ?? null,
@@ -424,7 +424,7 @@ async function writeEvento(
           previous_custodio: restored.custodio,
           previous_estado_en: restored.estado_en,
         })
-      : await db.query(PASO, parameters)
+      : await db.query(STEP, parameters)
   if (!changedGuia) return undefined
   if (shortLink) notifyJobs()
   const { comercio_id, modo } = guia
@@ -444,7 +444,7 @@ async function writeEvento(
 export async function darPasoCon(
   { db, notifyJobs }: { db: Db; notifyJobs: NotifyJobs },
   guia: GuiaRow,
-  { followUps = [], ...paso }: StepWithConsequences,
+  { followUps = [], ...step }: StepWithConsequences,
   write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown> = async () => {},
 ): ReturnType<typeof darPaso> {
   const avisos: Parameters<NotifyJobs>[] = []
@@ -452,12 +452,12 @@ export async function darPasoCon(
     avisos.length = 0
     const collectAvisos: NotifyJobs = (...aviso) => avisos.push(aviso)
     const stepDeps = { db: { query }, notifyJobs: collectAvisos }
-    const takenStep = await darPaso(stepDeps, guia, paso)
+    const takenStep = await darPaso(stepDeps, guia, step)
     if (!takenStep) return undefined
     let currentGuia = takenStep.guia
     // This transaction holds the lock on the guide's row, so no other transaction can have changed it.
-    for (const { write: writeJob, ...otro } of followUps) {
-      currentGuia = (await darPaso(stepDeps, currentGuia, otro))!.guia
+    for (const { write: writeJob, ...other } of followUps) {
+      currentGuia = (await darPaso(stepDeps, currentGuia, other))!.guia
       if (!writeJob) continue
       await writeJob(query, currentGuia)
       collectAvisos()
@@ -473,28 +473,28 @@ export async function darPasoCon(
  * Returns the registration time of the guide's next event. It is never before the guide's last change, whose time may
  * come from another clock.
  */
-const registrationTimeOf = (guia: GuiaRow, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
+const registrationTimeOf = (guia: GuiaRow, now: Date) => (now < guia.actualizado_en ? guia.actualizado_en : now)
 
 /** Returns the row of a new event. Its `secuencia` is still the guide's sequence before the event. */
-const toEventoRow = (guia: GuiaRow, paso: GuiaStep): Omit<EventoWithoutFoto, 'guia' | 'external_ref'> => ({
+const toEventoRow = (guia: GuiaRow, step: GuiaStep): Omit<EventoWithoutFoto, 'guia' | 'external_ref'> => ({
   ...guiaKeyOf(guia),
   secuencia: guia.secuencia,
-  tipo: paso.tipo,
-  estado: paso.estado ?? guia.estado,
+  tipo: step.tipo,
+  estado: step.estado ?? guia.estado,
   estado_anterior: guia.estado,
-  descripcion: paso.descripcion ?? null,
-  motivo: paso.motivo ?? null,
-  lat: paso.lat ?? null,
-  lng: paso.lng ?? null,
-  datos: paso.repartidor ? { ...paso.datos, repartidor: paso.repartidor } : (paso.datos ?? null),
-  autor: paso.autor ?? null,
-  custodio: paso.custodio ?? null,
-  idempotencia: paso.idempotencia ?? null,
-  huella: paso.huella ?? null,
+  descripcion: step.descripcion ?? null,
+  motivo: step.motivo ?? null,
+  lat: step.lat ?? null,
+  lng: step.lng ?? null,
+  datos: step.repartidor ? { ...step.datos, repartidor: step.repartidor } : (step.datos ?? null),
+  autor: step.autor ?? null,
+  custodio: step.custodio ?? null,
+  idempotencia: step.idempotencia ?? null,
+  huella: step.huella ?? null,
   // The same Date in both fields means that the event happens now. Both fields then get the same corrected time.
   ocurrido_en:
-    paso.ocurrido_en === paso.registrado_en ? registrationTimeOf(guia, paso.registrado_en) : paso.ocurrido_en,
-  registrado_en: registrationTimeOf(guia, paso.registrado_en),
+    step.ocurrido_en === step.registrado_en ? registrationTimeOf(guia, step.registrado_en) : step.ocurrido_en,
+  registrado_en: registrationTimeOf(guia, step.registrado_en),
 })
 
 /**

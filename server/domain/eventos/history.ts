@@ -96,13 +96,13 @@ interface HistoryDeps {
 export const readGuiaWithEventos = (
   deps: HistoryDeps,
   scope: ComercioGuiaScope,
-  codigo: string,
+  code: string,
   pagination: Pagination = {},
 ) =>
   readGuia(
     deps,
     scope,
-    codigo,
+    code,
     pagination,
     (selection) => deps.db.query(OWN_GUIA_WITH_EVENTOS, { ...selection, ...toScopeColumns(scope) }),
     presentEvento,
@@ -118,11 +118,11 @@ export type EventoWithAuthors = Evento & { autor: string | null; asignado_por: s
  * Reads a guide of any merchant, with its owner, its courier and a page of its history, oldest event first.
  * @throws Problema 404 as `findGuia` does
  */
-export const readAnyGuiaWithEventos = (deps: HistoryDeps, codigo: string, pagination: Pagination = {}) =>
+export const readAnyGuiaWithEventos = (deps: HistoryDeps, code: string, pagination: Pagination = {}) =>
   readGuia(
     deps,
     'todos',
-    codigo,
+    code,
     pagination,
     async (selection) => (await whereIs(deps.db, selection.guia))?.query(ANY_GUIA_WITH_EVENTOS, selection) ?? [],
     (row: EventoRowWithAuthor): EventoWithAuthors => ({
@@ -136,13 +136,13 @@ export const readAnyGuiaWithEventos = (deps: HistoryDeps, codigo: string, pagina
 export const readEventos = (
   deps: HistoryDeps,
   scope: ComercioGuiaScope,
-  codigo: string,
+  code: string,
   pagination: Pagination = {},
 ): Promise<PaginaDeEventos> =>
   readPage(
     deps,
     scope,
-    codigo,
+    code,
     pagination,
     async (selection) => (await deps.db.query(EVENTOS_OF_GUIA, { ...selection, ...toScopeColumns(scope) }))[0],
     presentEvento,
@@ -150,36 +150,36 @@ export const readEventos = (
 
 async function readGuia<Row extends EventoInJson, ReadGuia extends WithEventos<Row>, E>(
   deps: HistoryDeps,
-  ambito: GuiaScope,
-  codigo: string,
+  scope: GuiaScope,
+  code: string,
   pagination: Pagination,
-  leer: (selection: HistorySelection) => Promise<{ guia: ReadGuia }[]>,
+  read: (selection: HistorySelection) => Promise<{ guia: ReadGuia }[]>,
   present: (row: Row) => E,
 ): Promise<{ guia: ReadGuia; eventos: Page<E> }> {
   let guia: ReadGuia | undefined
   const readSelected = async (selection: HistorySelection) => {
-    guia = (await leer(selection))[0]?.guia
+    guia = (await read(selection))[0]?.guia
     return guia
   }
-  const eventos = await readPage(deps, ambito, codigo, pagination, readSelected, present)
+  const eventos = await readPage(deps, scope, code, pagination, readSelected, present)
   return { guia: guia!, eventos }
 }
 
 /** Reads a page of a history. A cursor of the guide's detail is also valid for the history alone, and vice versa. */
 function readPage<Row extends EventoInJson, E>(
   { cursors }: HistoryDeps,
-  ambito: GuiaScope,
-  codigo: string,
+  scope: GuiaScope,
+  code: string,
   pagination: Pagination,
-  leer: (selection: HistorySelection) => Promise<WithEventos<Row> | undefined>,
+  read: (selection: HistorySelection) => Promise<WithEventos<Row> | undefined>,
   present: (row: Row) => E,
 ): Promise<Page<E>> {
-  const guia = requireGuiaCode(codigo, ambito)
-  const dueno = ambito === 'todos' ? 'operador' : `${ambito.comercioId}:${ambito.modo}`
+  const guia = requireGuiaCode(code, scope)
+  const dueno = scope === 'todos' ? 'operador' : `${scope.comercioId}:${scope.modo}`
   return paginate(cursors, { operacion: 'eventosDeGuia', dueno, filters: { guia } }, pagination, {
-    async leer(despues, count) {
-      const guiaHistory = await leer({ guia, despues: Number(despues?.[0] ?? 0), count })
-      return (guiaHistory ?? throwUnknownGuia(ambito)).eventos
+    async leer(after, count) {
+      const guiaHistory = await read({ guia, despues: Number(after?.[0] ?? 0), count })
+      return (guiaHistory ?? throwUnknownGuia(scope)).eventos
     },
     posicion: ({ secuencia }) => [secuencia],
     present,

@@ -15,32 +15,32 @@ export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, iden
   const { comercioId, modo } = identity
   const { cursor, desde, tipo, guia, limite = DEFAULT_PAGE_SIZE } = query
   // The cursor does not contain the filters, because a position in the feed is valid with any filter.
-  const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
-  const despues =
+  const scope = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
+  const after =
     cursor === undefined
       ? await findStart(db, comercioId, modo, desde)
-      : (cursors.decrypt(ambito, cursor) as FeedPosition)
+      : (cursors.decrypt(scope, cursor) as FeedPosition)
   const filters = {
     ...(tipo && { tipos: expandTypes(tipo) }),
     ...(guia !== undefined && { guia: readGuideFilter(guia) }),
   }
-  const rows = await readFeed(db, comercioId, modo, despues, filters, limite)
-  const ultima = rows.at(-1)
+  const rows = await readFeed(db, comercioId, modo, after, filters, limite)
+  const last = rows.at(-1)
   return {
     status: 200,
     body: {
       datos: rows.map(presentEvento),
-      cursor_siguiente: cursors.encrypt(ambito, ultima ? positionAfter(despues, ultima) : despues),
+      cursor_siguiente: cursors.encrypt(scope, last ? positionAfter(after, last) : after),
     },
   }
 }
 
-const findStart = (db: Db, comercioId: string, modo: Modo, desde: ListQuery['desde']) => {
-  if (desde === undefined) return FEED_START
-  if (desde === 'ahora') return readEndPosition(db, comercioId, modo)
-  return findPositionFrom(db, comercioId, modo, readInstant(desde)!)
+const findStart = (db: Db, comercioId: string, modo: Modo, from: ListQuery['desde']) => {
+  if (from === undefined) return FEED_START
+  if (from === 'ahora') return readEndPosition(db, comercioId, modo)
+  return findPositionFrom(db, comercioId, modo, readInstant(from)!)
 }
 
 /** Returns the event types that a filter names. A wildcard such as `guia.*` stands for all types of its family. */
 const expandTypes = (names: NonNullable<ListQuery['tipo']>): TipoDeEvento[] =>
-  TIPOS_DE_EVENTO.filter((tipo) => names.some((pattern) => pattern === tipo || pattern === `${tipo.split('.')[0]}.*`))
+  TIPOS_DE_EVENTO.filter((type) => names.some((pattern) => pattern === type || pattern === `${type.split('.')[0]}.*`))

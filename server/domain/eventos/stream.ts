@@ -128,14 +128,14 @@ export async function readEndPosition(db: Db, comercio_id: string, modo: Modo): 
 }
 
 /**
- * Returns the position after `evento`, which was read from the position `antes`. The snapshot is kept as long as it can
+ * Returns the position after `evento`, which was read from the position `before`. The snapshot is kept as long as it can
  * exclude an event.
  */
-export function positionAfter(antes: FeedPosition, evento: FeedRow): FeedPosition {
-  const [, , , desde, seen] = antes
-  const place = [evento.lugar, evento.guia_id, evento.secuencia, desde] as const
-  const [, hasta] = seen?.split(':') ?? []
-  return seen && hasta && BigInt(evento.lugar) < BigInt(hasta) ? [...place, seen] : place
+export function positionAfter(before: FeedPosition, evento: FeedRow): FeedPosition {
+  const [, , , from, seen] = before
+  const place = [evento.lugar, evento.guia_id, evento.secuencia, from] as const
+  const [, until] = seen?.split(':') ?? []
+  return seen && until && BigInt(evento.lugar) < BigInt(until) ? [...place, seen] : place
 }
 
 /** Filters of the feed: by types, by guide, or none. */
@@ -149,7 +149,7 @@ export function readFeed(
   db: Db,
   comercio_id: string,
   modo: Modo,
-  [xid, guia_id, secuencia, desde, seen]: FeedPosition,
+  [xid, guia_id, secuencia, from, seen]: FeedPosition,
   { tipos, guia }: FeedFilter,
   count: number,
 ): Promise<FeedRow[]> {
@@ -159,7 +159,7 @@ export function readFeed(
     xid,
     guia_id,
     secuencia,
-    desde: new Date(desde),
+    desde: new Date(from),
     seen: seen ?? null,
     count,
   }

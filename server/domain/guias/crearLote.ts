@@ -50,27 +50,27 @@ export const crearLote: Handler<'crearLote'> = async (input, deps) => {
 
   let faultQuota = MAX_BATCH_FAULTS
   let faultyLeft = candidates.filter((candidate, i) => !candidate && !once?.verdicts[i]).length
-  const explainEntry = (indice: number): ResultadoFallido => {
+  const explainEntry = (index: number): ResultadoFallido => {
     // One fault is reserved for each remaining invalid entry. Earlier entries use what is left of the batch's limit.
     faultyLeft--
     const maxFaults = Math.min(MAX_FAULTS, Math.max(1, faultQuota - faultyLeft))
-    const { listedFaults, omittedCount } = explain(entries[indice], maxFaults, identity)
+    const { listedFaults, omittedCount } = explain(entries[index], maxFaults, identity)
     faultQuota -= listedFaults.length
-    const faults = listedFaults.map((falla) => attribute(falla, sentEntries[indice], body))
-    return fallida(indice, referencia(sentEntries[indice]), problemOfFaults('validacion', faults, omittedCount))
+    const faults = listedFaults.map((fault) => attribute(fault, sentEntries[index], body))
+    return fallida(index, referencia(sentEntries[index]), problemOfFaults('validacion', faults, omittedCount))
   }
   const resultados: (ResultadoCreado | ResultadoFallido)[] = []
-  for (const [indice, candidate] of candidates.entries()) {
-    const verdict = once && keyed[indice] ? once.verdicts[indice] : candidate && written.shift()
+  for (const [index, candidate] of candidates.entries()) {
+    const verdict = once && keyed[index] ? once.verdicts[index] : candidate && written.shift()
     if (!verdict) {
-      resultados.push(explainEntry(indice))
+      resultados.push(explainEntry(index))
       if (faultyLeft % FAULTY_PER_TURN === 0) await yieldTurn()
       continue
     }
     resultados.push(
       'problema' in verdict
-        ? fallida(indice, candidate?.datos.external_ref ?? null, verdict.problema)
-        : toCreatedResult(indice, verdict.row, verdict.repetida),
+        ? fallida(index, candidate?.datos.external_ref ?? null, verdict.problema)
+        : toCreatedResult(index, verdict.row, verdict.repetida),
     )
   }
   const advertencias = validacion.warnUnknownMembers('LoteParaCrear', body)
@@ -78,10 +78,10 @@ export const crearLote: Handler<'crearLote'> = async (input, deps) => {
   return { status: 200, headers, body: { ...countResults(resultados), resultados, advertencias } }
 }
 
-function countResults(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
-  const fallidas = resultados.filter(({ ok }) => !ok).length
-  const repetidas = resultados.filter((resultado) => resultado.ok && resultado.repetida).length
-  return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
+function countResults(results: readonly (ResultadoCreado | ResultadoFallido)[]) {
+  const fallidas = results.filter(({ ok }) => !ok).length
+  const repetidas = results.filter((result) => result.ok && result.repetida).length
+  return { ok: fallidas === 0, creadas: results.length - repetidas - fallidas, repetidas, fallidas }
 }
 
 /** Values of a batch that apply to entries without their own. Null counts as absent. */
@@ -122,10 +122,10 @@ const LOTE_MEMBERS = [
  * Adds to a fault's message that the value comes from the batch, if it does. The `campo` is the same in an entry and in
  * a batch.
  */
-function attribute(falla: Falla, entry: unknown, lote: EntryDefaults): Falla {
-  const loteMember = LOTE_MEMBERS.find(({ path }) => path.test(falla.campo))
-  if (!loteMember || !isGuia(entry) || loteMember.isOwn(entry) || !loteMember.isOwn(lote)) return falla
-  return { ...falla, mensaje: `${loteMember.donde}, ${falla.mensaje}` }
+function attribute(fault: Falla, entry: unknown, lote: EntryDefaults): Falla {
+  const loteMember = LOTE_MEMBERS.find(({ path }) => path.test(fault.campo))
+  if (!loteMember || !isGuia(entry) || loteMember.isOwn(entry) || !loteMember.isOwn(lote)) return fault
+  return { ...fault, mensaje: `${loteMember.donde}, ${fault.mensaje}` }
 }
 
 const toCreatedResult = (indice: number, row: GuiaRow, repetida: boolean): ResultadoCreado => ({

@@ -9,29 +9,29 @@ import { DIGESTED_COLUMNS } from '../records/guiaFields.ts'
 type DigestedFields = Readonly<Record<string, unknown>>
 
 /** Returns the value without absent members at any depth; undefined if nothing is left. */
-function withoutAbsent(valor: unknown): unknown {
-  if (valor === null) return undefined
-  if (typeof valor !== 'object' || Array.isArray(valor)) return valor
-  const members = Object.entries(valor)
-    .map(([nombre, member]) => [nombre, withoutAbsent(member)] as const)
+function withoutAbsent(value: unknown): unknown {
+  if (value === null) return undefined
+  if (typeof value !== 'object' || Array.isArray(value)) return value
+  const members = Object.entries(value)
+    .map(([name, member]) => [name, withoutAbsent(member)] as const)
     .filter(([, member]) => member !== undefined)
-    .sort(([first], [otro]) => (first < otro ? -1 : 1))
+    .sort(([first], [other]) => (first < other ? -1 : 1))
   return members.length > 0 ? Object.fromEntries(members) : undefined
 }
 
-const digestField = (campo: string, valor: unknown, subKey: SubKey) =>
-  digest(subKey, `${campo}\n${JSON.stringify(valor)}`)
+const digestField = (field: string, value: unknown, subKey: SubKey) =>
+  digest(subKey, `${field}\n${JSON.stringify(value)}`)
 
 /** Returns the digests of the fields that have a value, by field. */
 function digestsByField(
   datos: DigestedFields,
-  campos: readonly string[],
+  fields: readonly string[],
   subKey: SubKey,
 ): [campo: string, digest: string][] {
   const digests: [string, string][] = []
-  for (const campo of campos) {
-    const valor = withoutAbsent(datos[campo])
-    if (valor !== undefined) digests.push([campo, digestField(campo, valor, subKey)])
+  for (const field of fields) {
+    const value = withoutAbsent(datos[field])
+    if (value !== undefined) digests.push([field, digestField(field, value, subKey)])
   }
   return digests
 }
@@ -39,39 +39,39 @@ function digestsByField(
 /**
  * Returns the stored digests of a request as first accepted. A later correction, confirmation or erasure therefore never
  * turns a repeated creation into a conflict.
- * @param campos fields that the digests contain
+ * @param fields fields that the digests contain
  */
 export function digestsOf(
   datos: DigestedFields,
-  secretos: Secrets,
-  campos: readonly string[] = DIGESTED_COLUMNS,
+  secrets: Secrets,
+  fields: readonly string[] = DIGESTED_COLUMNS,
 ): string {
-  const subKey = secretos.current('huellas')
-  const digests = digestsByField(datos, campos, subKey).map(([campo, huella]) => `${campo}:${huella}`)
+  const subKey = secrets.current('huellas')
+  const digests = digestsByField(datos, fields, subKey).map(([field, digest]) => `${field}:${digest}`)
   return [subKey.kid, ...digests].join(' ')
 }
 
 /**
  * Returns the fields in which a repeated request differs from the first request; an empty list means a replay.
  * @param firstDigests digests of the first request
- * @param campos fields that the digests contain
+ * @param fields fields that the digests contain
  */
 export function findDifferences(
   firstDigests: string | null,
   datos: DigestedFields,
-  secretos: Secrets,
-  campos: readonly string[] = DIGESTED_COLUMNS,
+  secrets: Secrets,
+  fields: readonly string[] = DIGESTED_COLUMNS,
 ): Falla[] {
   const [kid = '', ...parts] = firstDigests?.split(' ') ?? []
-  const firstByField = new Map(parts.map((parte) => parte.split(':') as [string, string]))
-  const subKey = secretos.de('huellas', kid)
+  const firstByField = new Map(parts.map((part) => part.split(':') as [string, string]))
+  const subKey = secrets.de('huellas', kid)
   // Without the sub-key the fields cannot be compared. Every field of the first request counts as different, because a
   // conflict neither creates nor hides a shipment.
-  const secondByField = new Map(subKey && digestsByField(datos, campos, subKey))
-  return campos
-    .filter((campo) => firstByField.get(campo) !== secondByField.get(campo))
-    .map((campo) => ({
-      campo: `/${campo}`,
+  const secondByField = new Map(subKey && digestsByField(datos, fields, subKey))
+  return fields
+    .filter((field) => firstByField.get(field) !== secondByField.get(field))
+    .map((field) => ({
+      campo: `/${field}`,
       codigo: 'difiere',
       mensaje: 'es distinto del que se envió al crear la guía',
     }))

@@ -43,7 +43,7 @@ type GuiaListRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: s
  */
 export function findGuiaPage<Item>(
   { db, cursors }: { db: Pick<Db, 'query'>; cursors: Cursors },
-  quien: { operacion: string; dueno: string },
+  caller: { operacion: string; dueno: string },
   { limite, cursor, ...requestedFilters }: GuiaFilters,
   present: (row: GuiaListRow) => Item,
 ) {
@@ -58,10 +58,10 @@ export function findGuiaPage<Item>(
   }
   return paginateBounded(
     cursors,
-    { ...quien, filters },
+    { ...caller, filters },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
     {
-      leer: (despues, count) => leer(db, filters, despues?.[0] as string | undefined, count),
+      leer: (after, count) => read(db, filters, after?.[0] as string | undefined, count),
       posicion: ({ id }) => [id],
       present,
     },
@@ -150,7 +150,7 @@ function planList(filters: NormalizedFilters, beforeId: string | undefined) {
     "decision ->> 'estado' = any(:decision::text[])": openDecisions ? undefined : decision,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
     ...Object.fromEntries(
-      Object.values(metadatos).map((texto, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, texto]),
+      Object.values(metadatos).map((text, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, text]),
     ),
   })
   const given = [
@@ -191,7 +191,7 @@ function newestOf({ indexed, ranges, order }: ListPlan, columns: string, limit: 
     : `(select * from (${branches.join(' union all ')}) x order by ${order} limit ${limit})`
 }
 
-async function leer(
+async function read(
   db: Pick<Db, 'query'>,
   filters: NormalizedFilters,
   beforeId: string | undefined,
@@ -244,34 +244,34 @@ async function leer(
 
 /** Returns the conditions whose value is defined, and the values by parameter name. */
 function toConditions(conditions: Readonly<Record<string, unknown>>) {
-  const definedConditions = Object.entries(conditions).filter(([, valor]) => valor !== undefined)
+  const definedConditions = Object.entries(conditions).filter(([, value]) => value !== undefined)
   return {
-    conditions: definedConditions.map(([texto]) => texto),
-    values: Object.fromEntries(definedConditions.map(([texto, valor]) => [/:([a-z]\w*)/.exec(texto)![1]!, valor])),
+    conditions: definedConditions.map(([text]) => text),
+    values: Object.fromEntries(definedConditions.map(([text, value]) => [/:([a-z]\w*)/.exec(text)![1]!, value])),
   }
 }
 
-const numbered = (nombre: string, values: readonly string[]) =>
-  Object.fromEntries(values.map((valor, i) => [`${nombre}_${i}`, valor]))
+const numbered = (name: string, values: readonly string[]) =>
+  Object.fromEntries(values.map((value, i) => [`${name}_${i}`, value]))
 
 /** Digits without `+` at the beginning of a telephone; a query string turns a raw `+` into a space. */
 const WITHOUT_PLUS = /^\s*\(?\d/
 
 /**
  * Reads the telephone that filters a list of guides, as people write it.
- * @param pais country of a telephone without `+`
+ * @param country country of a telephone without `+`
  * @param remedy text for a telephone that has neither `+` nor a country, in Spanish
  * @returns E.164; undefined without a telephone
  * @throws Problema 400
  */
 export function readPhoneFilter(
-  texto: string | undefined,
-  pais: string | null | undefined,
+  text: string | undefined,
+  country: string | null | undefined,
   remedy: string,
 ): string | undefined {
-  if (texto === undefined) return undefined
-  const telefono = readTelephone(texto, pais)
+  if (text === undefined) return undefined
+  const telefono = readTelephone(text, country)
   if (!('error' in telefono)) return telefono.e164
-  const mensaje = !pais && WITHOUT_PLUS.test(texto) ? remedy : telefono.error
+  const mensaje = !country && WITHOUT_PLUS.test(text) ? remedy : telefono.error
   throw problemOfFaults('parametro_invalido', [{ campo: 'telefono', codigo: 'formato_invalido', mensaje }])
 }

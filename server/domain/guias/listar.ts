@@ -8,11 +8,11 @@ const WITHOUT_COUNTRY =
 export const listarGuias: Handler<'listarGuias'> = async ({ query, identity }, { db, cursors, settings }) => {
   const { comercioId, modo, pais } = identity
   const telefono = readPhoneFilter(query.telefono, pais, WITHOUT_COUNTRY)
-  const pagina = await findGuiaPage(
+  const page = await findGuiaPage(
     { db, cursors },
     { operacion: 'listarGuias', dueno: `${comercioId}:${modo}` },
     { ...query, telefono, comercioId, modo },
     (guia) => present(settings, guia),
   )
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }

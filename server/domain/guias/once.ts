@@ -34,13 +34,13 @@ export async function createOnce(
   )
   // Nothing was written if an equal request has the key, or if each guide was rejected. The first request is looked up
   // only then, which spares a first request the reading.
-  const anterior = written.some((candidate) => 'row' in candidate) ? undefined : await key.anterior()
-  if (anterior === undefined)
+  const previous = written.some((candidate) => 'row' in candidate) ? undefined : await key.anterior()
+  if (previous === undefined)
     return { verdicts: candidates.map((candidate) => candidate && written.shift()), repetida: false }
-  const codigos = anterior.split(',')
-  const rows = await readGuides(db, cuenta, codigos)
+  const codes = previous.split(',')
+  const rows = await readGuides(db, cuenta, codes)
   const verdicts = candidates.map((candidate, i) => {
-    const row = rows.get(codigos[i]!)
+    const row = rows.get(codes[i]!)
     return row ? { row, repetida: true } : candidate && { problema: notCreatedThen(key) }
   })
   return { verdicts, repetida: true }

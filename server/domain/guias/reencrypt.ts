@@ -37,10 +37,10 @@ async function reencryptPart({ db, log, secretos }: ReencryptionDeps): Promise<b
   const kid = Buffer.from(secretos.current('correcciones').kid, 'hex')
   const rows = await db.query(WITH_OTHER_KEY, { kid })
   let reencrypted = 0
-  for (const { cambios, ...clave } of rows) {
-    const despues = reencryptChanges(secretos, clave, cambios!)
+  for (const { cambios, ...key } of rows) {
+    const despues = reencryptChanges(secretos, key, cambios!)
     if (!despues) continue
-    await db.query(STORE_CHANGES, { ...clave, antes: cambios!, despues })
+    await db.query(STORE_CHANGES, { ...key, antes: cambios!, despues })
     reencrypted++
   }
   if (reencrypted > 0) log.info({ correcciones: reencrypted }, 'corrections encrypted with the present master key')

@@ -8,9 +8,9 @@ export const reintentarGuia: Handler<'reintentarGuia'> = async (input, deps) => 
   const { path, body = {}, identity } = input
   const { fecha, franja, estricto = identity.estricto, secuencia, ...campos } = body
   const { comercio, pais } = identity
-  const quien = { ambito: identity, autor: comercio, por: 'comercio', origen: 'comercio', pais, estricto } as const
+  const caller = { ambito: identity, autor: comercio, por: 'comercio', origen: 'comercio', pais, estricto } as const
   const { result: guia, headers } = await doOnce(deps, 'reintentarGuia', input, {
-    perform: (remember) => retryGuiaOf(deps, quien, path.guia, { fecha, franja, campos, secuencia }, remember),
+    perform: (remember) => retryGuiaOf(deps, caller, path.guia, { fecha, franja, campos, secuencia }, remember),
     reread: (guia) => findGuia(deps.db, identity, guia),
   })
   return { status: 200, headers, body: present(deps.settings, guia) }

@@ -31,15 +31,15 @@ export const toCandidate = (guia: GuiaIndividual, cuenta: Cuenta, nulls?: readon
  * @param key see {@link GuideWriter}
  */
 export async function createCandidates(
-  escritura: GuideWriter,
+  writing: GuideWriter,
   cuenta: Cuenta,
   candidates: readonly Candidate[],
   key?: KeyOfGuides,
 ): Promise<GuiaVerdict[]> {
   const refusable = candidates.filter(isRefusable).map(({ datos }) => datos)
-  const refused = refusable.length > 0 ? await refuse(escritura, cuenta, refusable) : NONE_REFUSED
+  const refused = refusable.length > 0 ? await refuse(writing, cuenta, refusable) : NONE_REFUSED
   const admittedGuias = candidates.flatMap(({ datos }) => (refused.has(datos) ? [] : [datos]))
-  const written = await escritura.create(cuenta.comercioId, cuenta.modo, admittedGuias, key)
+  const written = await writing.create(cuenta.comercioId, cuenta.modo, admittedGuias, key)
   return candidates.map(({ datos }) => {
     const problema = refused.get(datos)
     return problema ? { problema } : written.shift()!

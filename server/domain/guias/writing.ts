@@ -70,12 +70,12 @@ const MENSAJES_AND_LINKS = `, m as (
  * together or not at all. With `tasksSql`, so do messages and short links to follow. `ON CONFLICT` names only the
  * reference: a collision of codes raises an error and is never taken for a replay. Rows are inserted in a fixed order,
  * so that two groups with common references wait for each other instead of deadlocking.
- * @param traza SQL of the trace of the guide's event
+ * @param trace SQL of the trace of the guide's event
  * @param claves SQL that stores keys, and the condition of the rows whose key was stored
  */
 const buildInsertSql = (
   tasksSql: string,
-  traza = 'null',
+  trace = 'null',
   { cte, whereClause } = { cte: '', whereClause: '' },
 ) => `with x as materialized (
      select * from json_to_recordset(:guias::json) as x(${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid, traza text${cte && ', clave int'})
@@ -92,7 +92,7 @@ const buildInsertSql = (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, forma,
        ocurrido_en, registrado_en, traza)
      select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoSql('g', { intentos: '0', decision: 'null' })}, ${FORMA_EN_SQL},
-       creado_en, creado_en, ${traza} from g
+       creado_en, creado_en, ${trace} from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
    ), d as (${insertWebhookAvisos('e')})${tasksSql}
    select g.id, d.webhooks from g
@@ -238,9 +238,9 @@ async function insertGroup(deps: WriterDeps, requests: CreationGroup, isAlone: b
   const newGuias = requests.flatMap(({ dueno, datos }) =>
     datos.map((guiaData) => buildNewGuia(deps, dueno, guiaData, newCode())),
   )
-  const claves = keyRowsOf(requests, newGuias)
+  const keys = keyRowsOf(requests, newGuias)
   const desde = performance.now()
-  const inserted = await executeInsert(newCode, newGuias, db, claves)
+  const inserted = await executeInsert(newCode, newGuias, db, keys)
   const webhooksDe = new Map(inserted.map(({ id, webhooks }) => [id, webhooks]))
   const creadas = newGuias.filter(({ id }) => webhooksDe.has(id))
   const repetidas = newGuias.filter(({ id, clave }) => !webhooksDe.has(id) && clave === undefined)
@@ -278,16 +278,16 @@ type KeyRows = (() => object[]) | undefined
 function keyRowsOf(requests: CreationGroup, newGuias: readonly NewGuia[]): KeyRows {
   if (!requests.some(({ dueno }) => dueno.key)) return undefined
   const conClave: (() => object)[] = []
-  let desde = 0
+  let from = 0
   for (const [n, { dueno, datos }] of requests.entries()) {
-    const requestGuias = newGuias.slice(desde, desde + datos.length)
-    desde += datos.length
+    const requestGuias = newGuias.slice(from, from + datos.length)
+    from += datos.length
     const { key } = dueno
     if (!key) continue
     for (const newGuia of requestGuias) newGuia.clave = n
     conClave.push(() => {
-      const codigos = new Map(datos.map((guiaData, i) => [guiaData, requestGuias[i]!.guia]))
-      return { ...key.row, n, identificador: key.identificador((guiaData) => codigos.get(guiaData)) }
+      const codes = new Map(datos.map((guiaData, i) => [guiaData, requestGuias[i]!.guia]))
+      return { ...key.row, n, identificador: key.identificador((guiaData) => codes.get(guiaData)) }
     })
   }
   return () => conClave.map((item) => item())
@@ -319,9 +319,9 @@ async function insertWithKeys(deps: WriterDeps, requests: CreationGroup, error: 
 }
 
 /** Writes a guide and rolls back. Returns the problem of a guide that cannot be written. */
-async function tryWrite(deps: WriterDeps, dueno: CreationOwner, datos: GuiaData): Promise<Problema | undefined> {
-  const db = deps.db.asRole('guias_api', [dueno.comercioId]).de(dueno.comercioId)
-  const newGuia = buildNewGuia(deps, dueno, datos, deps.newCode(await letterOf(db)))
+async function tryWrite(deps: WriterDeps, owner: CreationOwner, datos: GuiaData): Promise<Problema | undefined> {
+  const db = deps.db.asRole('guias_api', [owner.comercioId]).de(owner.comercioId)
+  const newGuia = buildNewGuia(deps, owner, datos, deps.newCode(await letterOf(db)))
   try {
     await inTransaction(db, async (query) => {
       await query(INSERT_WITH_TASKS, { guias: enJson([newGuia]) })
@@ -368,18 +368,18 @@ async function executeInsert(
   newCode: () => string,
   newGuias: readonly NewGuia[],
   db: Db,
-  claves: KeyRows,
+  keys: KeyRows,
   intento = 1,
 ): Promise<InsertedGuia[]> {
   try {
     const guias = enJson(newGuias)
-    return await (claves
-      ? db.query(INSERT_WITH_KEYS, { guias, claves: JSON.stringify(claves()) })
+    return await (keys
+      ? db.query(INSERT_WITH_KEYS, { guias, claves: JSON.stringify(keys()) })
       : db.query(statementFor(newGuias), { guias }))
   } catch (error) {
     if (!CODE_CONSTRAINTS.includes(constraintOf(error) ?? '') || intento === 5) throw error
     for (const newGuia of newGuias) newGuia.guia = newCode()
-    return executeInsert(newCode, newGuias, db, claves, intento + 1)
+    return executeInsert(newCode, newGuias, db, keys, intento + 1)
   }
 }
 
@@ -450,9 +450,9 @@ async function readExisting(db: Db, repetidas: readonly GuiaReference[]): Promis
   return new Map(rows.map((row) => [claveDe(row), row]))
 }
 
-function repeatCreation(secretos: Secrets, existing: GuiaRow | undefined, datos: GuiaData): GuiaVerdict {
+function repeatCreation(secrets: Secrets, existing: GuiaRow | undefined, datos: GuiaData): GuiaVerdict {
   if (!existing) throw new Error('the conflicting guide row no longer exists')
-  const errores = findDifferences(existing.huellas, datos, secretos)
+  const errores = findDifferences(existing.huellas, datos, secrets)
   if (errores.length === 0) return { row: warnOfRepetition(existing, datos), repetida: true }
   return {
     problema: new Problema(
@@ -496,4 +496,4 @@ const isLockError = (error: unknown) => codeOf(error) === '55P03'
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code ?? '')
 
 /** Reports whether an admitted link is a short link, whose location is known only after following it. */
-const isShortLink = (enlace: string | null) => enlace !== null && readMapLink(enlace).tipo === 'corto'
+const isShortLink = (link: string | null) => link !== null && readMapLink(link).tipo === 'corto'

@@ -9,26 +9,26 @@ import { DAY_MS } from '../../platform/time/units.ts'
 
 /** Returns the content of a request as one text, independent of the order of its members. */
 export const requestContent = (solicitud: object): string =>
-  JSON.stringify(solicitud, (_clave, valor) =>
-    valor !== null && typeof valor === 'object' && !Array.isArray(valor)
-      ? Object.fromEntries(Object.entries(valor).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : valor,
+  JSON.stringify(solicitud, (_clave, value) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   )
 
 /**
  * Returns the digest of a content, prefixed with the id of the key that made it. With this id, a repeated request still
  * matches after a change of the master key.
  */
-export function contentDigest(secretos: Secrets, contenido: string): string {
-  const currentSubkey = secretos.current('huellas')
-  return `${currentSubkey.kid}:${digest(currentSubkey, contenido)}`
+export function contentDigest(secrets: Secrets, content: string): string {
+  const currentSubkey = secrets.current('huellas')
+  return `${currentSubkey.kid}:${digest(currentSubkey, content)}`
 }
 
 /** Returns true if the digest belongs to exactly this content. */
-export function isSameContent(secretos: Secrets, huella: string | null, contenido: string): boolean {
+export function isSameContent(secrets: Secrets, huella: string | null, content: string): boolean {
   const [kid = '', storedDigest] = huella?.split(':') ?? []
-  const subkey = secretos.de('huellas', kid)
-  return subkey !== undefined && digest(subkey, contenido) === storedDigest
+  const subkey = secrets.de('huellas', kid)
+  return subkey !== undefined && digest(subkey, content) === storedDigest
 }
 
 /** Row of `clave_idempotencia`. */
@@ -133,29 +133,29 @@ export function requestKey(
   if (idempotencia === undefined) return undefined
   const creado_en = clock()
   const desde = new Date(creado_en.getTime() - KEY_LIFETIME_MS)
-  const clave: Clave = { comercio_id: identity.comercioId, modo: identity.modo, operacion, idempotencia }
-  const contenido = requestContent({ path: withCanonicalCode(path), body })
+  const key: Clave = { comercio_id: identity.comercioId, modo: identity.modo, operacion, idempotencia }
+  const content = requestContent({ path: withCanonicalCode(path), body })
   return {
-    row: { ...clave, huella: contentDigest(secretos, contenido), creado_en },
+    row: { ...key, huella: contentDigest(secretos, content), creado_en },
     desde,
     async anterior() {
-      const [anterior] = await db.query(FIND, { ...clave, desde })
-      if (anterior && !isSameContent(secretos, anterior.huella, contenido))
+      const [previous] = await db.query(FIND, { ...key, desde })
+      if (previous && !isSameContent(secretos, previous.huella, content))
         throw keyConflict(
           idempotencia,
           'ya se usó en esta operación con otros datos. Si es otra cosa, use una clave nueva; si es la misma, envíela como la primera vez.',
         )
-      return anterior?.identificador
+      return previous?.identificador
     },
   }
 }
 
 /**
  * Stores the key of the request in the transaction of its effect. Does nothing for a request without a key.
- * @param identificador identifier of the result, from which the answer to a repetition is built
+ * @param identifier identifier of the result, from which the answer to a repetition is built
  * @throws if an equal request has stored the key meanwhile; the transaction then rolls back
  */
-export type Remember = (query: Query, identificador: string) => Promise<void>
+export type Remember = (query: Query, identifier: string) => Promise<void>
 
 /** Error: another transaction has stored the key, so the transaction of this request must roll back. */
 class KeyTakenError extends Error {}
@@ -164,7 +164,7 @@ interface OnceSteps<T> {
   /** Does what the request asks for. Calls `remember` in the transaction of the effect, after its other statements. */
   perform: (remember: Remember) => Promise<T>
   /** Reads the result of the first request; undefined if it no longer exists. */
-  reread: (identificador: string) => Promise<T | undefined>
+  reread: (identifier: string) => Promise<T | undefined>
 }
 
 /** Result of a request, and the header that marks a repetition. */
@@ -180,17 +180,17 @@ interface OnceResult<T> {
  */
 export async function doOnce<T>(
   deps: KeyDeps,
-  operacion: OperationId,
+  operation: OperationId,
   solicitud: OperationInput,
   { perform, reread }: OnceSteps<T>,
 ): Promise<OnceResult<T>> {
-  const clave = requestKey(deps, operacion, solicitud)
-  if (!clave) return { result: await perform(async () => {}), headers: {} }
+  const key = requestKey(deps, operation, solicitud)
+  if (!key) return { result: await perform(async () => {}), headers: {} }
 
   async function answerRepetition({ row, anterior }: RequestKey): Promise<OnceResult<T> | undefined> {
-    const identificador = await anterior()
-    if (identificador === undefined) return undefined
-    const result = await reread(identificador)
+    const identifier = await anterior()
+    if (identifier === undefined) return undefined
+    const result = await reread(identifier)
     if (result === undefined)
       throw keyConflict(
         row.idempotencia,
@@ -199,11 +199,11 @@ export async function doOnce<T>(
     return { result, headers: { 'Idempotent-Replayed': 'true' } }
   }
 
-  const repetida = await answerRepetition(clave)
+  const repetida = await answerRepetition(key)
   if (repetida) return repetida
   try {
     const result = await perform(async (query, identificador) => {
-      const row = { ...clave.row, identificador, desde: clave.desde }
+      const row = { ...key.row, identificador, desde: key.desde }
       if ((await query(REMEMBER, row)).length === 0) throw new KeyTakenError('the key is taken')
     })
     return { result, headers: {} }
@@ -211,7 +211,7 @@ export async function doOnce<T>(
     // If an equal request runs at the same time, the operation may fail with its own conflict, such as a repeated
     // address.
     const repeated =
-      error instanceof Problema || error instanceof KeyTakenError ? await answerRepetition(clave) : undefined
+      error instanceof Problema || error instanceof KeyTakenError ? await answerRepetition(key) : undefined
     if (repeated) return repeated
     throw error
   }

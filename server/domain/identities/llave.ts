@@ -69,17 +69,17 @@ export type OwnedLlaveRow = LlaveRow & {
 const ID_LENGTH = 12
 const SECRETO_LENGTH = 52
 const CHECKSUM_LENGTH = 6
-const FORMA = new RegExp(
+const SHAPE = new RegExp(
   `^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID_LENGTH}})([0-9A-HJKMNP-TV-Z]{${SECRETO_LENGTH}})([0-9A-HJKMNP-TV-Z]{${CHECKSUM_LENGTH}})$`,
 )
 
 /**
  * Returns the checksum of a key's text. The checksum shows, without a database query, whether a key was copied whole.
  */
-export const checksum = (texto: string) =>
-  randomBase32(CHECKSUM_LENGTH, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
+export const checksum = (text: string) =>
+  randomBase32(CHECKSUM_LENGTH, (bytes) => hash('sha256', text, 'buffer').subarray(0, bytes))
 
-const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
+const hashDe = (secret: string) => hash('sha256', secret, 'buffer')
 
 /** Id, hash and text of a new key. */
 interface NewLlave {
@@ -92,11 +92,11 @@ interface NewLlave {
  * Creates a new key: `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6). Also returns the hash
  * of the secret; the secret itself is not stored.
  */
-export function newLlave(tipo: LlaveType): NewLlave {
+export function newLlave(type: LlaveType): NewLlave {
   const id = randomBase32(ID_LENGTH, randomBytes)
-  const secreto = randomBase32(SECRETO_LENGTH, randomBytes)
-  const cuerpo = `guia_${tipo}_${id}${secreto}`
-  return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + checksum(cuerpo) }
+  const secret = randomBase32(SECRETO_LENGTH, randomBytes)
+  const body = `guia_${type}_${id}${secret}`
+  return { id, hash: new Uint8Array(hashDe(secret)), llave: body + checksum(body) }
 }
 
 /** Parts of a presented key. */
@@ -107,25 +107,25 @@ interface PresentedLlave {
 }
 
 /** Splits a presented key into its parts; undefined if the text cannot be a key. */
-export function readLlave(texto: string): PresentedLlave | undefined {
-  const [, tipo, id, secreto, final] = FORMA.exec(texto) ?? []
-  if (!tipo || !id || !secreto || checksum(texto.slice(0, -CHECKSUM_LENGTH)) !== final) return undefined
-  return { tipo: tipo as LlaveType, id, secreto }
+export function readLlave(text: string): PresentedLlave | undefined {
+  const [, type, id, secreto, final] = SHAPE.exec(text) ?? []
+  if (!type || !id || !secreto || checksum(text.slice(0, -CHECKSUM_LENGTH)) !== final) return undefined
+  return { tipo: type as LlaveType, id, secreto }
 }
 
 /** Reports whether a secret belongs to a key. Compares in constant time. */
-const hasSecret = (row: Pick<LlaveRow, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), row.hash)
+const hasSecret = (row: Pick<LlaveRow, 'hash'>, secret: string) => timingSafeEqual(hashDe(secret), row.hash)
 
 /** Reports whether a key is valid now, that is, neither revoked nor expired. */
-export const isLlaveActive = ({ vence_en, revocado_en }: Pick<LlaveRow, 'vence_en' | 'revocado_en'>, ahora: Date) =>
-  revocado_en === null && (vence_en === null || vence_en > ahora)
+export const isLlaveActive = ({ vence_en, revocado_en }: Pick<LlaveRow, 'vence_en' | 'revocado_en'>, now: Date) =>
+  revocado_en === null && (vence_en === null || vence_en > now)
 
 /**
  * SQL that selects keys with the columns of their owners. The revocation of an operator also revokes the operator's
  * keys.
  */
 const SELECT_WITH_OWNER = `select ${Object.keys(LLAVE_FIELDS)
-  .map((nombre) => (nombre === 'revocado_en' ? 'coalesce(l.revocado_en, o.revocado_en) as revocado_en' : `l.${nombre}`))
+  .map((name) => (name === 'revocado_en' ? 'coalesce(l.revocado_en, o.revocado_en) as revocado_en' : `l.${name}`))
   .join(', ')},
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
      c.ritmo_solicitudes, c.ritmo_guias
@@ -175,7 +175,7 @@ const MARK = statement<{ ids: readonly string[] }>(
 
 /** Marks keys as demonstration keys; texts that are not keys are skipped. */
 export const markDemoLlaves = (db: Pick<Db, 'query'>, texts: readonly string[]) =>
-  db.query(MARK, { ids: texts.flatMap((texto) => readLlave(texto)?.id ?? []) })
+  db.query(MARK, { ids: texts.flatMap((text) => readLlave(text)?.id ?? []) })
 
 const PREFIX = 'llave_'
 const PUBLIC_ID = new RegExp(`^${PREFIX}([0-9A-Z]{${ID_LENGTH}})$`)
@@ -183,8 +183,8 @@ const PUBLIC_ID = new RegExp(`^${PREFIX}([0-9A-Z]{${ID_LENGTH}})$`)
 const WEEK_MS = 7 * DAY_MS
 
 /** Reports whether a valid key expires within seven days. */
-export const expiresSoon = (vence_en: Date | null, ahora: Date) =>
-  vence_en !== null && vence_en.getTime() - ahora.getTime() <= WEEK_MS
+export const expiresSoon = (vence_en: Date | null, now: Date) =>
+  vence_en !== null && vence_en.getTime() - now.getTime() <= WEEK_MS
 
 /**
  * Returns the key, a merchant's or an operator's, that a public id (`llave_…`) names.
@@ -237,7 +237,7 @@ interface LlaveOptions<A> {
 const SAVE = statement<Pick<LlaveRow, NewLlaveField>>(
   'llaves.guardar',
   'central',
-  `insert into llave (${NEW_LLAVE_FIELDS.join(', ')}) values (${NEW_LLAVE_FIELDS.map((nombre) => `:${nombre}`).join(', ')})`,
+  `insert into llave (${NEW_LLAVE_FIELDS.join(', ')}) values (${NEW_LLAVE_FIELDS.map((name) => `:${name}`).join(', ')})`,
 )
 
 /**
@@ -258,10 +258,10 @@ async function saveRow<F extends LlaveRow>(
 /** Creates a merchant's key. The whole key appears only in this result. */
 export async function saveLlave(
   db: Pick<Db, 'query'>,
-  ahora: Date,
+  now: Date,
   de: LlaveOptions<Alcance> & { comercioId: string; comercio: string; modo: Modo },
 ): Promise<LlaveCreada> {
-  const { row, llave } = await saveRow<ComercioLlaveRow>(db, ahora, {
+  const { row, llave } = await saveRow<ComercioLlaveRow>(db, now, {
     tipo: de.modo,
     comercio_id: de.comercioId,
     operador_id: null,
@@ -279,7 +279,7 @@ export async function saveLlave(
  */
 export async function saveOperadorLlave(
   db: Pick<Db, 'query'>,
-  ahora: Date,
+  now: Date,
   de: LlaveOptions<AlcanceDeOperacion> & { operadorId: string; operador: string },
   created?: NewLlave,
 ): Promise<LlaveDeOperadorCreada> {
@@ -292,18 +292,18 @@ export async function saveOperadorLlave(
     vence_en: de.vence_en ?? null,
     redes: de.redes ?? [],
   }
-  const { row, llave } = await saveRow<OperadorLlaveRow>(db, ahora, llaveRow, created)
+  const { row, llave } = await saveRow<OperadorLlaveRow>(db, now, llaveRow, created)
   return { ...presentOperadorLlave(row), llave }
 }
 
 /** Creates a key with the owner, scopes, networks and expiry of an existing key. */
 export async function saveReplacement(
   db: Pick<Db, 'query'>,
-  ahora: Date,
+  now: Date,
   previousRow: LlaveRow,
 ): Promise<LlaveCualquieraCreada> {
   const de = pickColumns(previousRow, [...INHERITED_LLAVE_FIELDS, 'dueno'])
-  const { row, llave } = await saveRow<LlaveRow>(db, ahora, de)
+  const { row, llave } = await saveRow<LlaveRow>(db, now, de)
   return { ...presentAnyLlave(row), llave }
 }
 
@@ -324,7 +324,7 @@ export async function expireLlave(
 }
 
 /** Returns the end of the overlap of a rotated key and its successor. */
-export const overlapEnd = (ahora: Date, horas: number) => new Date(ahora.getTime() + horas * HOUR_MS)
+export const overlapEnd = (now: Date, hours: number) => new Date(now.getTime() + hours * HOUR_MS)
 
 /** Returns the public identifier of a key. */
 export const toPublicLlaveId = (id: string) => PREFIX + id
@@ -338,13 +338,11 @@ export const llavePowers = (llave: LlaveCualquiera) => pickColumns(llave, AUDITE
 /** Returns Prisma's conditions for the keys of an owner, newest first, after a position. */
 export const newestLlaves = (
   de: { comercio_id: string } | { operador_id: string },
-  despues: readonly (string | number)[] | undefined,
+  after: readonly (string | number)[] | undefined,
 ) => {
-  const [creado_en, id] = despues ? [new Date(despues[0]!), String(despues[1])] : []
+  const [creado_en, id] = after ? [new Date(after[0]!), String(after[1])] : []
   return {
-    where: despues
-      ? { ...de, OR: [{ creado_en: { lt: creado_en! } }, { creado_en: creado_en!, id: { lt: id! } }] }
-      : de,
+    where: after ? { ...de, OR: [{ creado_en: { lt: creado_en! } }, { creado_en: creado_en!, id: { lt: id! } }] } : de,
     orderBy: [{ creado_en: 'desc' as const }, { id: 'desc' as const }],
   }
 }
@@ -355,9 +353,9 @@ export const llavePosition = ({ creado_en, id }: Pick<llave, 'creado_en' | 'id'>
  * Parses the expiry of a new key from the request; null if the key never expires.
  * @throws Problema 422 if the expiry is not in the future
  */
-export function parseExpiry(vence_en: string | undefined, ahora: Date): Date | null {
+export function parseExpiry(vence_en: string | undefined, now: Date): Date | null {
   const end = vence_en === undefined ? null : readInstant(vence_en)!
-  if (!end || end > ahora) return end
+  if (!end || end > now) return end
   throw problemOfFaults('validacion', [
     { campo: '/vence_en', codigo: 'fuera_de_rango', mensaje: 'debe estar en el futuro; omítalo si la llave no vence' },
   ])
@@ -367,10 +365,10 @@ export function parseExpiry(vence_en: string | undefined, ahora: Date): Date | n
  * Returns the networks of a new key in canonical form, each once.
  * @throws Problema 422 that names the texts that are not networks
  */
-export const readNetworks = (redes: readonly string[] = []): string[] => {
-  const ranges = redes.map(normalizeRange)
-  const fallas = ranges.flatMap((range, i) => ('falla' in range ? [fallaDeRed(i, range.falla)] : []))
-  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
+export const readNetworks = (networks: readonly string[] = []): string[] => {
+  const ranges = networks.map(normalizeRange)
+  const faults = ranges.flatMap((range, i) => ('falla' in range ? [fallaDeRed(i, range.falla)] : []))
+  if (faults.length > 0) throw problemOfFaults('validacion', faults)
   return [...new Set(ranges.flatMap((range) => ('red' in range ? [range.red] : [])))]
 }
 
@@ -379,10 +377,10 @@ const MENSAJES: Readonly<Record<RangeFault, string>> = {
   ipv4_prefix:
     'es una dirección IPv4 escrita como IPv6 y su prefijo debe ser de 96 a 128: escriba la red como IPv4, por ejemplo 203.0.113.0/24',
 }
-const fallaDeRed = (i: number, falla: RangeFault) => ({
+const fallaDeRed = (i: number, fault: RangeFault) => ({
   campo: `/redes/${i}`,
   codigo: 'formato_invalido' as const,
-  mensaje: MENSAJES[falla],
+  mensaje: MENSAJES[fault],
 })
 
 /**

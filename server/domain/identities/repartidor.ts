@@ -25,23 +25,22 @@ export const presentRepartidorName = ({ repartidor, nombre }: QuienReparte): Qui
  * Length of a code in base32 characters (50 bits). A code is short to type and unlike a guide's code. 50 bits suffice
  * because sign-ins are rate-limited and the digest is keyed.
  */
-const LARGO = 10
+const LENGTH = 10
 
-const huella = ({ clave }: SubKey, codigo: string) =>
-  new Uint8Array(createHmac('sha256', clave).update(codigo).digest())
+const digest = ({ clave }: SubKey, code: string) => new Uint8Array(createHmac('sha256', clave).update(code).digest())
 
 /** Generates a courier's code and the digest to store. */
-export function newRepartidorCode(secretos: Secrets) {
-  const codigo = randomBase32(LARGO, randomBytes)
+export function newRepartidorCode(secrets: Secrets) {
+  const code = randomBase32(LENGTH, randomBytes)
   return {
-    codigo: `${codigo.slice(0, LARGO / 2)}-${codigo.slice(LARGO / 2)}`,
-    codigo_hash: huella(secretos.current('repartidores'), codigo),
+    codigo: `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`,
+    codigo_hash: digest(secrets.current('repartidores'), code),
   }
 }
 
 /** Returns the digests under which a typed code may be stored: one per master key, the current key's first. */
-export const repartidorCodeDigests = (secretos: Secrets, typedCode: string) =>
-  secretos.todas('repartidores').map((subkey) => huella(subkey, normalizeBase32(typedCode)))
+export const repartidorCodeDigests = (secrets: Secrets, typedCode: string) =>
+  secrets.todas('repartidores').map((subkey) => digest(subkey, normalizeBase32(typedCode)))
 
 const IS_CODE_IN_USE = statement<{ huellas: readonly Uint8Array[] }, { in_use: boolean }>(
   'repartidores.enUso',
@@ -50,28 +49,28 @@ const IS_CODE_IN_USE = statement<{ huellas: readonly Uint8Array[] }, { in_use: b
 )
 
 /** Reports whether a courier with that code exists. */
-export async function isCodeInUse({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
-  const [row] = await db.query(IS_CODE_IN_USE, { huellas: repartidorCodeDigests(secretos, codigo) })
+export async function isCodeInUse({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, code: string): Promise<boolean> {
+  const [row] = await db.query(IS_CODE_IN_USE, { huellas: repartidorCodeDigests(secretos, code) })
   return row!.in_use
 }
 
 /** Returns the courier with that public identifier; null if unknown. */
-export const findRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
-  db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
+export const findRepartidor = (db: Db, code: string): Promise<repartidor | null> =>
+  db.prisma.repartidor.findUnique({ where: { repartidor: code } })
 
 /**
  * Returns the courier with that public identifier.
  * @throws Problema 404
  */
-export const requireRepartidor = async (db: Db, codigo: string): Promise<repartidor> =>
-  (await findRepartidor(db, codigo)) ?? desconocido()
+export const requireRepartidor = async (db: Db, code: string): Promise<repartidor> =>
+  (await findRepartidor(db, code)) ?? desconocido()
 
 /**
  * Returns the active courier that the member `repartidor` of a request names.
  * @throws Problema 422
  */
-export async function requireActiveRepartidor(db: Db, codigo: string): Promise<repartidor> {
-  const row = await findRepartidor(db, codigo)
+export async function requireActiveRepartidor(db: Db, code: string): Promise<repartidor> {
+  const row = await findRepartidor(db, code)
   if (row?.codigo_hash) return row
   const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
   throw problemOfFaults('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
@@ -84,9 +83,9 @@ const REPARTIDOR_NAMES = statement<{ repartidores: readonly string[] }, QuienRep
 )
 
 /** Returns the couriers with these public identifiers, by identifier, with their current names. */
-export async function readRepartidorNames(db: Db, codigos: readonly string[]): Promise<Map<string, QuienReparte>> {
-  if (codigos.length === 0) return new Map()
-  const rows = await db.query(REPARTIDOR_NAMES, { repartidores: [...new Set(codigos)] })
+export async function readRepartidorNames(db: Db, codes: readonly string[]): Promise<Map<string, QuienReparte>> {
+  if (codes.length === 0) return new Map()
+  const rows = await db.query(REPARTIDOR_NAMES, { repartidores: [...new Set(codes)] })
   return new Map(rows.map((row) => [row.repartidor, row]))
 }
 
@@ -107,8 +106,8 @@ const MARK = statement<{ huellas: readonly Uint8Array[] }>(
 )
 
 /** Marks the courier with that code as a demonstration courier. A new code removes the mark. */
-export const markDemoCode = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
-  db.query(MARK, { huellas: repartidorCodeDigests(secretos, codigo) })
+export const markDemoCode = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, code: string) =>
+  db.query(MARK, { huellas: repartidorCodeDigests(secretos, code) })
 
 /** Creates a courier. The result is the only place that ever contains the code itself. */
 export async function saveRepartidor(
@@ -172,7 +171,7 @@ const FIND_MANY = statement<{ hashes: readonly Buffer[] }, SesionRow>(
 )
 
 /** Returns the sessions whose tokens have these digests, by digest, including expired sessions. */
-export const findRepartidorSesiones = (db: Db, huellas: readonly string[]) => readByDigest(db, FIND, FIND_MANY, huellas)
+export const findRepartidorSesiones = (db: Db, digests: readonly string[]) => readByDigest(db, FIND, FIND_MANY, digests)
 
 /** Returns a session in the contract's form. */
 export const presentRepartidorSesion = ({

@@ -22,18 +22,18 @@ const CONCURRENCY = 2
  */
 const GRACE_MS = MINUTE_MS
 
-const lookUpDirectly: LookUp = (leer) => leer()
+const lookUpDirectly: LookUp = (read) => read()
 
 /** Creates the function that reads a row by its key. Simultaneous calls share a statement. */
-function groupReads<Row>(leer: (claves: readonly string[]) => Promise<ReadonlyMap<string, Row>>) {
+function groupReads<Row>(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Row>>) {
   const groups = new Groups<GroupOwner, string, Row | undefined>({
     max: KEYS_PER_STATEMENT,
     concurrency: CONCURRENCY,
     groupKey: () => 'todas',
     async perform(requests) {
-      const claves = requests.flatMap(({ datos }) => datos)
-      const rows = await leer([...new Set(claves)])
-      return claves.map((clave) => rows.get(clave))
+      const keys = requests.flatMap(({ datos }) => datos)
+      const rows = await read([...new Set(keys)])
+      return keys.map((key) => rows.get(key))
     },
     isSingleOwnerError: () => false,
   })
@@ -52,15 +52,15 @@ export function createAuthenticators(
   const graceMs = isDistributed(db) ? GRACE_MS : 0
   const llaves = new RowCache(
     nowMs,
-    (texto) => {
-      const llaveParts = readLlave(texto)
+    (text) => {
+      const llaveParts = readLlave(text)
       if (!llaveParts) return undefined
       return async (requested) => {
         const row = await readLlaveRow(llaveParts.id)
-        const ahora = clock()
+        const now = clock()
         // A key that has ended counts as unknown, so that its requests count against the rate of the client's network.
-        if (!row || !isPresentedLlave(row, llaveParts) || !isLlaveActive(row, ahora)) return undefined
-        if (requested) usages.record(row, ahora)
+        if (!row || !isPresentedLlave(row, llaveParts) || !isLlaveActive(row, now)) return undefined
+        if (requested) usages.record(row, now)
         return { row, identity: identityOf(row) }
       }
     },
@@ -68,10 +68,10 @@ export function createAuthenticators(
   )
   /** Identities of sessions by their tokens. A session that has ended counts as unknown. */
   const createSesionReader = <Row, SesionIdentity extends { vence_en: Date; inactiva_en?: Date }>(
-    buscar: (huellas: readonly string[]) => Promise<ReadonlyMap<string, Row>>,
+    find: (digests: readonly string[]) => Promise<ReadonlyMap<string, Row>>,
     identityOf: (row: Row) => SesionIdentity,
   ) => {
-    const readSesion = groupReads(buscar)
+    const readSesion = groupReads(find)
     const ifOpen = (identity: SesionIdentity | undefined) =>
       identity && isOpen({ inactiva_en: identity.vence_en, ...identity }, clock()) ? identity : undefined
     const sesionCache = new RowCache(nowMs, (token) => {
@@ -84,26 +84,26 @@ export function createAuthenticators(
     const leer = async (token: string, lookUp = lookUpDirectly) => ifOpen(await sesionCache.leer(token, lookUp))
     return { knows: (token: string) => sesionCache.knows(token), leer }
   }
-  const sesiones = createSesionReader((huellas) => findRepartidorSesiones(db, huellas), sesionIdentity)
-  const personaSesiones = createSesionReader((huellas) => findPersonaSesiones(db, huellas), personaIdentity)
+  const sesiones = createSesionReader((digests) => findRepartidorSesiones(db, digests), sesionIdentity)
+  const personaSesiones = createSesionReader((digests) => findPersonaSesiones(db, digests), personaIdentity)
 
-  const verifyLlave = async (texto: string, lookUp: LookUp) => {
-    const entry = await llaves.leer(texto, lookUp)
+  const verifyLlave = async (text: string, lookUp: LookUp) => {
+    const entry = await llaves.leer(text, lookUp)
     return entry && isLlaveActive(entry.row, clock()) ? entry.identity : undefined
   }
 
   return {
-    knows: (texto) => llaves.knows(texto) || sesiones.knows(texto) || personaSesiones.knows(texto),
-    identify(texto) {
-      const llaveParts = readLlave(texto)
+    knows: (text) => llaves.knows(text) || sesiones.knows(text) || personaSesiones.knows(text),
+    identify(text) {
+      const llaveParts = readLlave(text)
       return llaveParts && `llave_${llaveParts.id}`
     },
-    async llaveDeComercio(texto, lookUp = lookUpDirectly) {
-      const identity = await verifyLlave(texto, lookUp)
+    async llaveDeComercio(text, lookUp = lookUpDirectly) {
+      const identity = await verifyLlave(text, lookUp)
       return identity && 'comercio' in identity ? identity : undefined
     },
-    async llaveDeOperacion(texto, lookUp = lookUpDirectly) {
-      const identity = await verifyLlave(texto, lookUp)
+    async llaveDeOperacion(text, lookUp = lookUpDirectly) {
+      const identity = await verifyLlave(text, lookUp)
       return identity && 'operador' in identity ? identity : undefined
     },
     sesionDePersona: personaSesiones.leer,

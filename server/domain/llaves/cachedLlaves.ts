@@ -42,7 +42,7 @@ interface ReadEntry<Row> {
  * is not cached. Calls that begin together should share a statement.
  * @param requested true if a request presented the text since the last query
  */
-type Buscar<Row> = (texto: string) => ((requested: boolean) => Promise<Row | undefined>) | undefined
+type Buscar<Row> = (text: string) => ((requested: boolean) => Promise<Row | undefined>) | undefined
 
 /** Calls a function after some milliseconds. The process does not wait for the call before it exits. */
 type Delay = (perform: () => void, ms: number) => void
@@ -69,51 +69,51 @@ export class RowCache<Row> {
   #isScheduled = false
 
   /**
-   * @param ahora monotonic clock, in milliseconds
+   * @param now monotonic clock, in milliseconds
    * @param graceMs milliseconds for which the last row read stays valid while the database is unavailable
    * @param delay schedules the rounds
    */
-  constructor(ahora: () => number, buscar: Buscar<Row>, graceMs = 0, delay = unreferencedTimeout) {
-    this.#now = ahora
-    this.#find = buscar
+  constructor(now: () => number, find: Buscar<Row>, graceMs = 0, delay = unreferencedTimeout) {
+    this.#now = now
+    this.#find = find
     this.#graceMs = graceMs
     this.#delay = delay
   }
 
   /** Reports whether a text had a row when it was last read. */
-  knows(texto: string): boolean {
-    return this.#known.has(texto)
+  knows(text: string): boolean {
+    return this.#known.has(text)
   }
 
   /**
    * Returns the row of a text, from the cache or from the database; undefined if the text has no row.
    * @param lookUp wraps the look-up of a text that is not known to have a row, and may refuse the look-up
    */
-  leer(texto: string, lookUp: LookUp): Promise<Row | undefined> | undefined {
-    const ahora = this.#now()
-    const knownEntry = this.#known.get(texto)
-    const entry = knownEntry ?? this.#unknown.get(texto)
+  leer(text: string, lookUp: LookUp): Promise<Row | undefined> | undefined {
+    const now = this.#now()
+    const knownEntry = this.#known.get(text)
+    const entry = knownEntry ?? this.#unknown.get(text)
     if (entry) {
       entry.requested = true
-      if (vale(entry, ahora)) return entry.row
-      if (entry.next && vale(entry.next, ahora)) return entry.next.row
+      if (vale(entry, now)) return entry.row
+      if (entry.next && vale(entry.next, now)) return entry.next.row
     }
-    const leer = this.#find(texto)
-    if (!leer) return undefined
+    const read = this.#find(text)
+    if (!read) return undefined
     const newEntry: ReadEntry<Row> = {
-      desde: ahora,
-      confirmedAt: ahora,
+      desde: now,
+      confirmedAt: now,
       row: undefined!,
-      inUseUntil: ahora + USE_MS,
+      inUseUntil: now + USE_MS,
       requested: false,
     }
     const row = knownEntry
-      ? leer(true).catch((error: unknown) => this.#keepPrevious(knownEntry, newEntry, error))
-      : lookUp(() => leer(true))
+      ? read(true).catch((error: unknown) => this.#keepPrevious(knownEntry, newEntry, error))
+      : lookUp(() => read(true))
     newEntry.row = row
-    putEntry(knownEntry ? this.#known : this.#unknown, texto, newEntry)
+    putEntry(knownEntry ? this.#known : this.#unknown, text, newEntry)
     row.then(
-      (foundRow) => this.#settle(texto, newEntry, foundRow),
+      (foundRow) => this.#settle(text, newEntry, foundRow),
       () => {
         newEntry.desde = Number.NEGATIVE_INFINITY
       },
@@ -134,36 +134,34 @@ export class RowCache<Row> {
 
   /** Reads the rows of all texts in use again, except rows that stay valid until the next round. */
   #runRound(): void {
-    const ahora = this.#now()
-    for (const texto of this.#inUse) {
-      const entry = this.#known.get(texto)
-      if (entry?.requested) entry.inUseUntil = ahora + USE_MS
-      if (!entry || entry.inUseUntil <= ahora) this.#inUse.delete(texto)
-      else if (!entry.next && !vale(entry, ahora + ROUND_MS)) this.#renew(texto, entry, ahora)
+    const now = this.#now()
+    for (const text of this.#inUse) {
+      const entry = this.#known.get(text)
+      if (entry?.requested) entry.inUseUntil = now + USE_MS
+      if (!entry || entry.inUseUntil <= now) this.#inUse.delete(text)
+      else if (!entry.next && !vale(entry, now + ROUND_MS)) this.#renew(text, entry, now)
     }
     if (this.#inUse.size > 0) this.#schedule()
   }
 
-  #renew(texto: string, entry: ReadEntry<Row>, ahora: number): void {
+  #renew(text: string, entry: ReadEntry<Row>, now: number): void {
     const newEntry: ReadEntry<Row> = {
-      desde: ahora,
-      confirmedAt: ahora,
+      desde: now,
+      confirmedAt: now,
       row: undefined!,
       inUseUntil: entry.inUseUntil,
       requested: false,
     }
-    const row = this.#find(texto)!(entry.requested).catch((error: unknown) =>
-      this.#keepPrevious(entry, newEntry, error),
-    )
+    const row = this.#find(text)!(entry.requested).catch((error: unknown) => this.#keepPrevious(entry, newEntry, error))
     newEntry.row = row
     entry.requested = false
     entry.next = newEntry
     row.then(
       (foundRow) => {
-        if (this.#known.get(texto) !== entry) return
+        if (this.#known.get(text) !== entry) return
         newEntry.requested = entry.requested
-        putEntry(this.#known, texto, newEntry)
-        this.#settle(texto, newEntry, foundRow)
+        putEntry(this.#known, text, newEntry)
+        this.#settle(text, newEntry, foundRow)
       },
       // The previous row stays valid until it is too old. A request then reads the row itself and gets the error.
       () => {
@@ -182,24 +180,24 @@ export class RowCache<Row> {
   }
 
   /** Moves the result of a query to the cache of texts with a row or to the cache of texts without a row. */
-  #settle(texto: string, entry: ReadEntry<Row>, foundRow: Row | undefined): void {
+  #settle(text: string, entry: ReadEntry<Row>, foundRow: Row | undefined): void {
     const [de, a] = foundRow ? [this.#unknown, this.#known] : [this.#known, this.#unknown]
-    if (de.get(texto) === entry) {
-      de.delete(texto)
-      putEntry(a, texto, entry)
+    if (de.get(text) === entry) {
+      de.delete(text)
+      putEntry(a, text, entry)
     }
-    if (this.#known.get(texto) !== entry) return
-    this.#inUse.add(texto)
+    if (this.#known.get(text) !== entry) return
+    this.#inUse.add(text)
     this.#schedule()
   }
 }
 
 /** Reports whether the result of a query is still valid at that time. */
-const vale = ({ desde }: ReadEntry<unknown>, ahora: number) => ahora - desde < LIFETIME_MS
+const vale = ({ desde }: ReadEntry<unknown>, now: number) => now - desde < LIFETIME_MS
 
 /** Adds a result as the newest entry, and drops the oldest entry if the cache is full. */
-function putEntry<Row>(entries: Map<string, ReadEntry<Row>>, texto: string, entry: ReadEntry<Row>): void {
-  entries.delete(texto)
+function putEntry<Row>(entries: Map<string, ReadEntry<Row>>, text: string, entry: ReadEntry<Row>): void {
+  entries.delete(text)
   if (entries.size >= MAX_TEXTS) entries.delete(entries.keys().next().value!)
-  entries.set(texto, entry)
+  entries.set(text, entry)
 }

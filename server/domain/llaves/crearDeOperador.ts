@@ -6,10 +6,10 @@ import { requireOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
 import { requestLlave } from './requestLlave.ts'
 
-export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body, ...quien }, deps) => {
+export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body, ...caller }, deps) => {
   const { db, clock, bitacora, notifyJobs } = deps
   const { alcances = ALCANCES_DE_OPERACION } = body
-  requireOwnAlcances(quien.identity, alcances, 'Pida en «alcances» solo los suyos, o use una llave que los tenga.')
+  requireOwnAlcances(caller.identity, alcances, 'Pida en «alcances» solo los suyos, o use una llave que los tenga.')
   const { id: operadorId, operador, nombre, revocado_en } = await requireOperador(db, path.operador)
   // If the operator is revoked after this check, the new key is invalid too: a revoked operator has no valid keys.
   if (revocado_en)
@@ -17,15 +17,15 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ pa
       'operador_revocado',
       'El operador fue revocado y no puede tener llaves nuevas. Cree otro operador.',
     )
-  const ahora = clock()
-  const vence_en = parseExpiry(body.vence_en, ahora)
+  const now = clock()
+  const vence_en = parseExpiry(body.vence_en, now)
   const de = { operadorId, operador, alcances, vence_en, redes: readNetworks(body.redes) }
   const response = await inTransaction(db.central, async (query) => {
-    const requestedAprobacion = await requestLlave(query, deps, quien, { ...de, operador: { operador, nombre } })
+    const requestedAprobacion = await requestLlave(query, deps, caller, { ...de, operador: { operador, nombre } })
     if (requestedAprobacion) return { status: 202 as const, body: requestedAprobacion }
-    const llave = await saveOperadorLlave({ query }, ahora, de)
+    const llave = await saveOperadorLlave({ query }, now, de)
     const despues = { operador, ...llavePowers(llave) }
-    await bitacora.record(query, quien, { accion: 'crearLlaveDeOperador', sobre: ['llave', llave.id], despues })
+    await bitacora.record(query, caller, { accion: 'crearLlaveDeOperador', sobre: ['llave', llave.id], despues })
     return { status: 201 as const, body: llave }
   })
   if (response.status === 202) notifyJobs()

@@ -6,9 +6,8 @@ import type { Handler } from '../operation.ts'
 
 export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursors }) => {
   const { id: comercio_id, comercio } = await requireComercio(db, path.comercio)
-  const pagina = await paginate(cursors, { operacion: 'listarLlaves', dueno: comercio }, query ?? {}, {
-    leer: async (despues, take) =>
-      db.central.prisma.llave.findMany({ ...newestLlaves({ comercio_id }, despues), take }),
+  const page = await paginate(cursors, { operacion: 'listarLlaves', dueno: comercio }, query ?? {}, {
+    leer: async (after, take) => db.central.prisma.llave.findMany({ ...newestLlaves({ comercio_id }, after), take }),
     posicion: llavePosition,
     present: (row) =>
       presentLlave({
@@ -18,5 +17,5 @@ export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { d
         dueno: comercio,
       }),
   })
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }

@@ -6,8 +6,8 @@ import type { Handler } from '../operation.ts'
 
 export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async ({ path, query }, { db, cursors }) => {
   const { id: operador_id, operador, revocado_en } = await requireOperador(db, path.operador)
-  const pagina = await paginate(cursors, { operacion: 'listarLlavesDeOperador', dueno: operador }, query ?? {}, {
-    leer: async (despues, take) => db.prisma.llave.findMany({ ...newestLlaves({ operador_id }, despues), take }),
+  const page = await paginate(cursors, { operacion: 'listarLlavesDeOperador', dueno: operador }, query ?? {}, {
+    leer: async (after, take) => db.prisma.llave.findMany({ ...newestLlaves({ operador_id }, after), take }),
     posicion: llavePosition,
     present: (row) =>
       presentOperadorLlave({
@@ -18,5 +18,5 @@ export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async (
         dueno: operador,
       }),
   })
-  return { status: 200, body: pagina }
+  return { status: 200, body: page }
 }

@@ -23,13 +23,13 @@ interface RequestedLlave {
 export async function requestLlave(
   query: Query,
   deps: ApprovalRequestDeps,
-  quien: Actor & { identity: AprobacionRequester },
+  actor: Actor & { identity: AprobacionRequester },
   { operador: { operador, nombre }, alcances, vence_en, redes, rotation }: RequestedLlave,
 ): Promise<AprobacionDeLlave | undefined> {
   if (!alcances.includes('administrar')) return undefined
   const { id, hash, llave } = newLlave('oper')
   const { rota = null, solapamiento_horas = 0 } = rotation ?? {}
-  const aprobacion = await requestAprobacion(query, deps, quien, {
+  const aprobacion = await requestAprobacion(query, deps, actor, {
     accion: rotation ? 'rotarLlave' : 'crearLlaveDeOperador',
     tipo: rotation ? 'rotar_llave' : 'crear_llave',
     contenido: {

@@ -17,13 +17,13 @@ const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
    returning id`,
 )
 
-export const revocarLlave: Handler<'revocarLlave'> = async ({ path, ...quien }, { db, clock, bitacora }) => {
+export const revocarLlave: Handler<'revocarLlave'> = async ({ path, ...caller }, { db, clock, bitacora }) => {
   const llave = await requireLlave(db, path.llave)
   if (!llave.revocado_en) {
     await inTransaction(db.central, async (query) => {
       const revokedRows = await query(REVOKE, { id: llave.id, ahora: clock() })
       if (revokedRows.length === 0) return
-      await bitacora.record(query, quien, {
+      await bitacora.record(query, caller, {
         accion: 'revocarLlave',
         sobre: ['llave', path.llave],
         ...toBitacoraFields(llave),

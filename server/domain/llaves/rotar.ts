@@ -14,13 +14,13 @@ import { requestLlave } from './requestLlave.ts'
 
 const DEFAULT_OVERLAP_HOURS = 24
 
-export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }, deps) => {
+export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...caller }, deps) => {
   const { db, clock, bitacora, notifyJobs } = deps
   const previousLlave = await requireLlave(db, path.llave)
   if (previousLlave.tipo === 'oper')
-    requireOwnAlcances(quien.identity, previousLlave.alcances, 'Rótela con una llave que los tenga.')
-  const ahora = clock()
-  if (!isLlaveActive(previousLlave, ahora)) {
+    requireOwnAlcances(caller.identity, previousLlave.alcances, 'Rótela con una llave que los tenga.')
+  const now = clock()
+  if (!isLlaveActive(previousLlave, now)) {
     const reason = previousLlave.revocado_en ? 'fue revocada' : 'venció'
     throw new Problema('llave_inactiva', `La llave ${reason} y no se puede rotar. Cree una llave nueva.`)
   }
@@ -30,17 +30,17 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }
       const { dueno: operador, nombre, alcances, vence_en, redes } = previousLlave
       const rotation = { rota: path.llave, solapamiento_horas }
       const llave = { operador: { operador, nombre }, alcances, vence_en, redes, rotation }
-      const requestedAprobacion = await requestLlave(query, deps, quien, llave)
+      const requestedAprobacion = await requestLlave(query, deps, caller, llave)
       if (requestedAprobacion) return { status: 202 as const, body: requestedAprobacion }
     }
-    const llave = await saveReplacement({ query }, ahora, previousLlave)
-    const despues = await expireLlave(query, previousLlave, overlapEnd(ahora, solapamiento_horas))
-    await bitacora.record(query, quien, {
+    const llave = await saveReplacement({ query }, now, previousLlave)
+    const after = await expireLlave(query, previousLlave, overlapEnd(now, solapamiento_horas))
+    await bitacora.record(query, caller, {
       accion: 'rotarLlave',
       sobre: ['llave', path.llave],
       ...toBitacoraFields(previousLlave),
       antes: { vence_en: previousLlave.vence_en },
-      despues: { ...despues, nueva: llave.id },
+      despues: { ...after, nueva: llave.id },
     })
     return { status: 201 as const, body: llave }
   })

@@ -38,16 +38,13 @@ export class LlaveUses {
    * Notes a use of a key for the next write. Logs a warning, once for each key and process, if the key expires within
    * seven days.
    */
-  record(
-    { id, dueno, vence_en, usado_en }: Pick<LlaveRow, 'id' | 'dueno' | 'vence_en' | 'usado_en'>,
-    ahora: Date,
-  ): void {
-    if (expiresSoon(vence_en, ahora) && !this.#warned.has(id)) {
+  record({ id, dueno, vence_en, usado_en }: Pick<LlaveRow, 'id' | 'dueno' | 'vence_en' | 'usado_en'>, now: Date): void {
+    if (expiresSoon(vence_en, now) && !this.#warned.has(id)) {
       this.#warned.add(id)
       this.#log.warn({ llave: `llave_${id}`, dueno, vence_en }, 'key ends soon')
     }
-    if (usado_en && Math.abs(ahora.getTime() - usado_en.getTime()) < INTERVAL_MS) return
-    this.#pending.set(id, ahora)
+    if (usado_en && Math.abs(now.getTime() - usado_en.getTime()) < INTERVAL_MS) return
+    this.#pending.set(id, now)
     this.#timer ??= setTimeout(() => void this.write(), DELAY_MS).unref()
   }
 

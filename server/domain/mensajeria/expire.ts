@@ -52,8 +52,8 @@ export async function expireRequests(
 ): Promise<void> {
   const ahora = clock()
   const entregas = await inTracesOf(db, 'ubicacion.vencida', mensajes, (traceMensajes) =>
-    askByMerchant(db, traceMensajes, ({ query }, claves) =>
-      query(EXPIRE, { ids: idsDe(claves), ahora, final_states: STATE_MACHINE.finales, traza: currentTrace() }),
+    askByMerchant(db, traceMensajes, ({ query }, keys) =>
+      query(EXPIRE, { ids: idsDe(keys), ahora, final_states: STATE_MACHINE.finales, traza: currentTrace() }),
     ),
   )
   if (entregas.length > 0) notifyJobs(entregas)

@@ -12,16 +12,16 @@ import type { MensajeRow } from './row.ts'
 import { mensajeTextOf } from './texts.ts'
 
 export const listarMensajes: Handler<'listarMensajes'> = async (
-  { query, ...quien },
+  { query, ...caller },
   { db, cursors, bitacora, settings },
 ) => {
   const guiaRow = await findGuia(db, 'todos', query.guia)
   const { comercio_id, modo, id: guia_id, guia, comercio } = guiaRow
   const [{ nombre }, zona] = [await requireComercio(db, comercio), timeZoneOf(guiaRow, settings.timeZone)]
-  const pagina = await paginate(cursors, { operacion: 'listarMensajes', dueno: 'operador', filters: { guia } }, query, {
-    leer: async (despues, take) =>
+  const page = await paginate(cursors, { operacion: 'listarMensajes', dueno: 'operador', filters: { guia } }, query, {
+    leer: async (after, take) =>
       db.prisma.mensaje.findMany({
-        where: { comercio_id, modo, guia_id, numero: { gt: Number(despues?.[0] ?? 0) } },
+        where: { comercio_id, modo, guia_id, numero: { gt: Number(after?.[0] ?? 0) } },
         orderBy: { numero: 'asc' },
         take,
       }),
@@ -55,8 +55,8 @@ export const listarMensajes: Handler<'listarMensajes'> = async (
     }),
   })
   const sobre = ['guia', guia] as const
-  await bitacora.recordRead(quien, { accion: 'listarMensajes', sobre, de: { comercio_id, modo } })
-  return { status: 200, body: pagina }
+  await bitacora.recordRead(caller, { accion: 'listarMensajes', sobre, de: { comercio_id, modo } })
+  return { status: 200, body: page }
 }
 
 /**

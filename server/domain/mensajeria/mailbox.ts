@@ -15,14 +15,14 @@ const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
  * nothing. A live message waits until the service has messaging (`resume.ts`).
  */
 export async function sendToMailbox(deps: MensajeDeps, mensajes: readonly MensajeKey[]): Promise<void> {
-  const pendientes = (claves: readonly MensajeKey[]) =>
-    askByMerchant(deps.db, claves, ({ query }, shardMensajes) => query(IN_MAILBOX, { ids: idsDe(shardMensajes) }))
+  const pending = (keys: readonly MensajeKey[]) =>
+    askByMerchant(deps.db, keys, ({ query }, shardMensajes) => query(IN_MAILBOX, { ids: idsDe(shardMensajes) }))
   for (
-    let remaining = await pendientes(mensajes), antes = Infinity;
-    remaining.length > 0 && remaining.length < antes;
+    let remaining = await pending(mensajes), before = Infinity;
+    remaining.length > 0 && remaining.length < before;
   ) {
     await markSent(deps, 'buzon', ['pendiente'], remaining)
-    antes = remaining.length
-    remaining = await pendientes(remaining)
+    before = remaining.length
+    remaining = await pending(remaining)
   }
 }

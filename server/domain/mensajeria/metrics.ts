@@ -12,7 +12,7 @@ export interface MessageMetrics {
    * Counts an attempt to hand a message to the provider. `fallido`: the provider accepted the message, and delivery
    * failed later.
    */
-  mensaje(resultado: WhatsappResult['resultado'] | 'fallido'): void
+  mensaje(result: WhatsappResult['resultado'] | 'fallido'): void
   /** Counts a message or status that WhatsApp sent. */
-  entrante(resultado: InboundResult): void
+  entrante(result: InboundResult): void
 }

@@ -28,20 +28,20 @@ const PENDING = statement<{ count: number }, Pick<entrante, 'id'>>(
 export const readPendingInbound = ({ db }: { db: Db }, count: number): Promise<JobInsert[]> =>
   db.query(PENDING, { count })
 
-const LEER = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
+const READ = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
   'entrantes.leer',
   'central',
   'select id, cuerpo from entrante where id = any(:ids::uuid[]) and hecho_en is null order by recibido_en',
 )
 
 /** Processes stored webhooks, in idempotent steps. */
-export async function processInbound(deps: InboundDeps, trabajos: readonly { id: string }[]): Promise<void> {
-  const rows = await deps.db.query(LEER, { ids: trabajos.map(({ id }) => id) })
-  const fallas: unknown[] = []
+export async function processInbound(deps: InboundDeps, jobs: readonly { id: string }[]): Promise<void> {
+  const rows = await deps.db.query(READ, { ids: jobs.map(({ id }) => id) })
+  const faults: unknown[] = []
   for (const row of rows) {
     // A row that fails must not block the others. The row is processed again later.
     await processRow(deps, row).catch((err) => {
-      fallas.push(err)
+      faults.push(err)
       deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'](
         { err, entrante: row.id },
         'inbound webhook failed',
@@ -49,19 +49,19 @@ export async function processInbound(deps: InboundDeps, trabajos: readonly { id:
     })
   }
   deps.notifyJobs()
-  if (fallas.length > 0) throw new AggregateError(fallas, 'some inbound webhooks could not be processed')
+  if (faults.length > 0) throw new AggregateError(faults, 'some inbound webhooks could not be processed')
 }
 
 async function processRow(deps: InboundDeps, { id, cuerpo }: Pick<entrante, 'id' | 'cuerpo'>): Promise<void> {
   const { mensajeria } = deps.settings
   // Only items for the configured number are read. Items for another number belong to another service.
-  const numero = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
+  const number = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
   const countItem = (resultado: InboundResult, tipo?: InboundItem['tipo']) => {
     deps.metrics.entrante(resultado)
     // The texts and telephones of recipients must not be in a log. The row of `entrante` has them.
     if (resultado !== 'aplicado') deps.log.info({ entrante: id, tipo, resultado }, 'inbound message not placed')
   }
-  const inboundItems = readInboundItems(JSON.parse(cuerpo), numero, () => countItem('ilegible'))
+  const inboundItems = readInboundItems(JSON.parse(cuerpo), number, () => countItem('ilegible'))
   for (const entrante of inboundItems) countItem(await processItem(deps, entrante), entrante.tipo)
   await deps.db.prisma.entrante.update({ where: { id }, data: { hecho_en: deps.clock() } })
 }
@@ -72,8 +72,8 @@ async function processItem(deps: InboundDeps, entrante: InboundItem): Promise<In
     const openGuias = await findOpenGuias(deps, entrante)
     const [newestGuia] = openGuias
     if (!newestGuia) return 'sin_guia'
-    const lugar = readToldPlace(entrante)
-    if (lugar && openGuias.length === 1) return confirmPlace(deps, newestGuia, lugar)
+    const place = readToldPlace(entrante)
+    if (place && openGuias.length === 1) return confirmPlace(deps, newestGuia, place)
     // A text is no location, and the service does not guess which of several guides is meant. Instead the recipient is
     // asked once for the newest guide's location.
     await askOnce(deps, newestGuia)
@@ -200,11 +200,11 @@ const NEW_MENSAJE = statement<
 
 /** Queues a message of a type, unless the guide already has `count` of that type. */
 async function responder({ db, clock, newId }: InboundDeps, guia: GuiaRow, tipo: MensajeRow['tipo'], count: number) {
-  const { guia: codigo, telefono } = guia
+  const { guia: code, telefono } = guia
   await db.query(NEW_MENSAJE, {
     ...guiaKeyOf(guia),
     id: newId().id,
-    guia: codigo,
+    guia: code,
     tipo,
     telefono,
     ahora: clock(),
@@ -217,14 +217,14 @@ const askOnce = (deps: InboundDeps, guia: GuiaRow) =>
   responder(deps, guia, 'peticion_interactiva', guia.ubicacion_extra?.solicitud?.numero ?? 1)
 
 /** Confirms a guide's location. Returns undefined if another request changed the guide. */
-async function confirmPlace(deps: InboundDeps, guia: GuiaRow, lugar: ToldPlace): Promise<'aplicado' | undefined> {
-  const proposal = { ...lugar, precision_m: null, origen: 'destinatario' as const }
-  const paso = await darPaso(deps, guia, {
+async function confirmPlace(deps: InboundDeps, guia: GuiaRow, place: ToldPlace): Promise<'aplicado' | undefined> {
+  const proposal = { ...place, precision_m: null, origen: 'destinatario' as const }
+  const step = await darPaso(deps, guia, {
     ...placeStep(guia, proposal, deps.clock()),
-    shortLink: linkToFollow(lugar.enlace, deps.newId),
+    shortLink: linkToFollow(place.enlace, deps.newId),
   })
-  if (!paso) return undefined
+  if (!step) return undefined
   // The thanks say that the place is known, which a short link does not tell yet.
-  if (lugar.lat !== null) await responder(deps, guia, 'acuse', 1)
+  if (place.lat !== null) await responder(deps, guia, 'acuse', 1)
   return 'aplicado'
 }

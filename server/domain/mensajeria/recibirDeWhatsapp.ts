@@ -30,10 +30,10 @@ export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
  * @throws Problema `json_invalido`
  */
 function requireJson(rawBody: Buffer): string {
-  const texto = rawBody.toString('utf8').replaceAll('\0', '')
+  const text = rawBody.toString('utf8').replaceAll('\0', '')
   try {
-    JSON.parse(texto)
-    return texto
+    JSON.parse(text)
+    return text
   } catch (cause) {
     throw new Problema('json_invalido', 'El cuerpo no es JSON.', { cause })
   }

@@ -7,7 +7,7 @@ import type { ClaveDeWebhook } from '../records/webhookKey.ts'
 // SQL fragments shared by the statements that change a message and the location request of its guide.
 
 /** SQL condition that a message of this type contains a link, and counts towards the limits of its telephone. */
-export const conEnlace = (tipo: string) => `${tipo} in ('solicitud_ubicacion', 'solicitud_decision')`
+export const conEnlace = (type: string) => `${type} in ('solicitud_ubicacion', 'solicitud_decision')`
 
 /**
  * SQL of the instant until which the link of the message `m` is valid. A link for a decision is valid until the
@@ -72,10 +72,10 @@ export type NewEntrega = ClaveDeWebhook & { guia_id: string }
  * webhook deliveries. The event's time is `:ahora`, or the guide's last change if that is later. `:traza` is the
  * event's trace.
  */
-export const announceChangeSql = (tipo: TipoDeEvento) => `e as (
+export const announceChangeSql = (type: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        forma, ocurrido_en, registrado_en, traza)
-     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoSql('g')},
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${type}', estado, estado, ${fotoSql('g')},
        ${FORMA_EN_SQL}, actualizado_en, actualizado_en, :traza::text from g
      returning n.*
    ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})

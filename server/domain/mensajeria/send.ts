@@ -33,8 +33,8 @@ const UNKNOWN_IF_SENT =
   'El proceso que lo enviaba se detuvo antes de saber si salió. Si el destinatario no lo recibió, pídalo otra vez.'
 
 /** Sends the messages of these jobs. A repeated job finds nothing to do. */
-export async function sendMensajes(deps: SendDeps, trabajos: readonly { data: object }[]): Promise<void> {
-  const mensajes = trabajos.map(({ data }) => {
+export async function sendMensajes(deps: SendDeps, jobs: readonly { data: object }[]): Promise<void> {
+  const mensajes = jobs.map(({ data }) => {
     const { mensaje, comercio_id } = data as { mensaje: string; comercio_id: string }
     return { id: mensaje, comercio_id }
   })

@@ -74,11 +74,11 @@ export const markDoubtful = (
   motivo: string,
   onlyExpired = false,
 ) => {
-  const ahora = clock()
-  const vence_en = new Date(ahora.getTime() + settings.requestHours * HOUR_MS)
-  const hasta = onlyExpired ? ahora : null
-  return askByMerchant(db, mensajes, ({ query }, claves) =>
-    query(MARK_DOUBTFUL, { ids: idsDe(claves), motivo, hasta, vence_en }),
+  const now = clock()
+  const vence_en = new Date(now.getTime() + settings.requestHours * HOUR_MS)
+  const hasta = onlyExpired ? now : null
+  return askByMerchant(db, mensajes, ({ query }, keys) =>
+    query(MARK_DOUBTFUL, { ids: idsDe(keys), motivo, hasta, vence_en }),
   )
 }
 

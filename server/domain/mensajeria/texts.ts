@@ -15,7 +15,7 @@ interface TextData {
 }
 
 /** Returns the time until which a recipient may decide, as the message says it. */
-export const decisionDeadline = (vence_en: Date, zona: string) => createClock(zona).formatLong(vence_en.toISOString())
+export const decisionDeadline = (vence_en: Date, zone: string) => createClock(zone).formatLong(vence_en.toISOString())
 
 /**
  * Returns the text of a message, without its link. Each text names the courier company and the merchant, because the
@@ -27,8 +27,8 @@ export function mensajeTextOf({ tipo, brand, comercio, municipio, vence_en, zona
     case 'solicitud_ubicacion':
       return `Le escribe ${brand}. ${comercio} le envía un paquete a ${municipio}. Díganos dónde entregarlo:`
     case 'solicitud_decision': {
-      const hasta = vence_en ? `, hasta el ${decisionDeadline(vence_en, zona)}` : ''
-      return `Le escribe ${brand}. No pudimos entregarle su paquete de ${comercio}. Díganos qué hacemos${hasta}:`
+      const until = vence_en ? `, hasta el ${decisionDeadline(vence_en, zona)}` : ''
+      return `Le escribe ${brand}. No pudimos entregarle su paquete de ${comercio}. Díganos qué hacemos${until}:`
     }
     case 'peticion_interactiva':
       return `Le escribe ${brand}. Para entregarle su paquete de ${comercio} necesitamos su ubicación. Toque el botón y envíela.`

@@ -19,14 +19,14 @@ const TRACES = statement<{ ids: readonly string[] }, { id: string; traza: string
  */
 export async function inTracesOf<M extends MensajeKey, T>(
   db: Db,
-  tipo: TipoDeEvento,
+  type: TipoDeEvento,
   mensajes: readonly M[],
   run: (mensajes: readonly M[]) => Promise<T[]>,
 ): Promise<T[]> {
   if (!isTracing()) return run(mensajes)
-  const attributes = { 'guias.tipo': tipo }
+  const attributes = { 'guias.tipo': type }
   if (currentSpan()) return inSpan('event', { attributes }, () => run(mensajes))
-  const rows = await askByMerchant(db, mensajes, ({ query }, claves) => query(TRACES, { ids: idsDe(claves) }))
+  const rows = await askByMerchant(db, mensajes, ({ query }, keys) => query(TRACES, { ids: idsDe(keys) }))
   const traces = new Map(rows.map(({ id, traza }) => [id, traza]))
   const results: T[] = []
   // Only requests for a location write an event. Other messages have no trace here.

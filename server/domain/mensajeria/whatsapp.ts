@@ -98,21 +98,21 @@ interface ClientOptions {
 }
 
 /** Creates a client of the WhatsApp Cloud API with a connection pool of its own. */
-export function createWhatsappClient(config: ConfigDeWhatsapp, opciones: ClientOptions = {}): WhatsappClient {
-  const transport = createTransport(config, opciones)
+export function createWhatsappClient(config: ConfigDeWhatsapp, options: ClientOptions = {}): WhatsappClient {
+  const transport = createTransport(config, options)
   const send = async (
     { id, telefono, inReplyTo }: Omit<FreeMensaje, 'texto'>,
-    contenido: object,
+    content: object,
   ): Promise<WhatsappResult> => {
-    const cuerpo = {
+    const body = {
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
       to: telefono.replace(/\D/g, ''),
       ...(inReplyTo && { context: { message_id: inReplyTo } }),
-      ...contenido,
+      ...content,
       biz_opaque_callback_data: id,
     }
-    return judge(await transport.send(JSON.stringify(cuerpo)))
+    return judge(await transport.send(JSON.stringify(body)))
   }
   return {
     sendTemplate: ({ brand, comercio, municipio, token, ...mensaje }) =>
@@ -137,12 +137,12 @@ export function createWhatsappClient(config: ConfigDeWhatsapp, opciones: ClientO
 
 // --- Building requests ---
 
-function template(config: ConfigDeWhatsapp, nombre: string, variables: readonly string[], token: string): object {
-  const variable = (texto: string) => ({ type: 'text', text: toOneLine(texto) })
+function template(config: ConfigDeWhatsapp, name: string, variables: readonly string[], token: string): object {
+  const variable = (text: string) => ({ type: 'text', text: toOneLine(text) })
   return {
     type: 'template',
     template: {
-      name: nombre,
+      name,
       language: { code: config.language },
       components: [
         { type: 'body', parameters: variables.map(variable) },
@@ -156,11 +156,11 @@ function template(config: ConfigDeWhatsapp, nombre: string, variables: readonly 
  * Returns a text as one line of at most 200 characters. WhatsApp rejects variables that are empty or that contain line
  * breaks, tabs or more than four spaces in a row.
  */
-const toOneLine = (texto: string): string => truncate(texto.replace(/[\s\p{Cc}]+/gu, ' ').trim(), 200) || '—'
+const toOneLine = (text: string): string => truncate(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), 200) || '—'
 
 /** Cuts a text to `max` UTF-16 code units, without splitting a surrogate pair. */
-const truncate = (texto: string, max: number): string => {
-  const wellFormed = texto.toWellFormed()
+const truncate = (text: string, max: number): string => {
+  const wellFormed = text.toWellFormed()
   if (wellFormed.length <= max) return wellFormed
   return `${wellFormed.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
@@ -176,22 +176,22 @@ interface Outcome {
   cabeceras: Record<string, string | string[] | undefined>
   cuerpo: string
 }
-type Finish = (causa: Error | null) => void
+type Finish = (cause: Error | null) => void
 
 interface Transport {
-  send(cuerpo: string): Promise<Outcome>
+  send(body: string): Promise<Outcome>
   close(): Promise<void>
 }
 
 const MAX_ANSWER_BYTES = 65_536
-const falla = (mensaje: string, code: string) => Object.assign(new Error(mensaje), { code })
-const DEADLINE_PASSED = falla('the deadline passed', 'plazo')
-const CLIENT_CLOSED = falla('the client was closed', 'cerrado')
-const ANSWER_TOO_LONG = falla('the answer is too long', 'respuesta_larga')
-const WRITTEN_TWICE = falla('the request would have been written twice', 'repetida')
+const fault = (mensaje: string, code: string) => Object.assign(new Error(mensaje), { code })
+const DEADLINE_PASSED = fault('the deadline passed', 'plazo')
+const CLIENT_CLOSED = fault('the client was closed', 'cerrado')
+const ANSWER_TOO_LONG = fault('the answer is too long', 'respuesta_larga')
+const WRITTEN_TWICE = fault('the request would have been written twice', 'repetida')
 
-function createTransport(config: ConfigDeWhatsapp, opciones: ClientOptions): Transport {
-  const { timeout = 15_000, connections = 32, ca } = opciones
+function createTransport(config: ConfigDeWhatsapp, options: ClientOptions): Transport {
+  const { timeout = 15_000, connections = 32, ca } = options
   const base = new URL(config.baseUrl)
   const segments = [config.version, config.phoneNumberId, 'messages'].map(encodeURIComponent)
   const path = [base.pathname.replace(/\/+$/, ''), ...segments].join('/')
@@ -211,7 +211,7 @@ function createTransport(config: ConfigDeWhatsapp, opciones: ClientOptions): Tra
   const inProgress = new Set<Finish>()
   let closed = false
 
-  async function send(cuerpo: string): Promise<Outcome> {
+  async function send(body: string): Promise<Outcome> {
     if (closed) return { written: false, causa: CLIENT_CLOSED, status: 0, cabeceras: {}, cuerpo: '' }
     const headers = {
       authorization: `Bearer ${config.token}`,
@@ -223,7 +223,7 @@ function createTransport(config: ConfigDeWhatsapp, opciones: ClientOptions): Tra
     inProgress.add(finish)
     const timer = setTimeout(finish, timeout, DEADLINE_PASSED)
     try {
-      pool.dispatch({ method: 'POST', path, headers, body: cuerpo }, handler)
+      pool.dispatch({ method: 'POST', path, headers, body }, handler)
       return await outcome
     } finally {
       clearTimeout(timer)
@@ -287,11 +287,11 @@ function startExchange() {
 function judge(outcome: Outcome): WhatsappResult {
   const { causa, written, status } = outcome
   if (causa) return written ? dudoso(causa) : notSent(causa)
-  const respuesta = readAnswer(outcome.cuerpo)
-  if (respuesta.error) return judgeError(respuesta.error, outcome)
+  const response = readAnswer(outcome.cuerpo)
+  if (response.error) return judgeError(response.error, outcome)
   if (status >= 200 && status < 300) {
-    return respuesta.wamid
-      ? { resultado: 'aceptado', providerId: respuesta.wamid }
+    return response.wamid
+      ? { resultado: 'aceptado', providerId: response.wamid }
       : {
           resultado: 'dudoso',
           motivo: 'WhatsApp aceptó la solicitud sin dar el id del mensaje: espere su aviso de estado.',
@@ -300,10 +300,10 @@ function judge(outcome: Outcome): WhatsappResult {
   return judgeStatus(outcome)
 }
 
-function notSent(causa: Error): WhatsappResult {
-  const { code = 'red' } = causa as NodeJS.ErrnoException
+function notSent(cause: Error): WhatsappResult {
+  const { code = 'red' } = cause as NodeJS.ErrnoException
   // A token or id with characters that HTTP headers or URLs forbid fails at every retry, too.
-  if (causa instanceof errors.InvalidArgumentError) {
+  if (cause instanceof errors.InvalidArgumentError) {
     const motivo = 'El token o el phone number id llevan caracteres que no se pueden enviar: corrija la configuración.'
     return { resultado: 'rechazado', codigo: 'configuracion', motivo }
   }
@@ -311,8 +311,8 @@ function notSent(causa: Error): WhatsappResult {
   return { resultado: 'pasajero', codigo: code, motivo, waitSeconds: null }
 }
 
-function dudoso(causa: Error): WhatsappResult {
-  const { code = 'red' } = causa as NodeJS.ErrnoException
+function dudoso(cause: Error): WhatsappResult {
+  const { code = 'red' } = cause as NodeJS.ErrnoException
   const motivo = `Se envió el mensaje y WhatsApp no llegó a responder (${code}): pudo haber salido; espere su aviso de estado.`
   return { resultado: 'dudoso', motivo }
 }
@@ -323,29 +323,29 @@ interface ErrorDeGraph {
   transient: boolean
 }
 
-function readAnswer(cuerpo: string): { error: ErrorDeGraph | null; wamid: string | null } {
-  const { error, messages } = toObject(readJson(cuerpo))
+function readAnswer(body: string): { error: ErrorDeGraph | null; wamid: string | null } {
+  const { error, messages } = toObject(readJson(body))
   const { id } = toObject(Array.isArray(messages) ? messages[0] : null)
   const { code, message, error_data, is_transient } = toObject(error)
-  const detalle = [toObject(error_data).details, message].find((texto) => typeof texto === 'string')
+  const detail = [toObject(error_data).details, message].find((text) => typeof text === 'string')
   return {
     error: Number.isInteger(code)
-      ? { code: String(code), detalle: detalle ?? null, transient: is_transient === true }
+      ? { code: String(code), detalle: detail ?? null, transient: is_transient === true }
       : null,
     wamid: typeof id === 'string' && id !== '' && id.length <= 512 ? id : null,
   }
 }
 
-function readJson(texto: string): unknown {
+function readJson(text: string): unknown {
   try {
-    return JSON.parse(texto)
+    return JSON.parse(text)
   } catch {
     return null
   }
 }
 
-const toObject = (valor: unknown): Record<string, unknown> =>
-  typeof valor === 'object' && valor !== null ? (valor as Record<string, unknown>) : {}
+const toObject = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 function judgeError({ code, detalle, transient }: ErrorDeGraph, outcome: Outcome): WhatsappResult {
   const verdict = judgeCode(code)
@@ -389,10 +389,10 @@ const MAX_WAIT_S = 86_400
  * that was reached. Null if the answer asks for none.
  */
 function readWaitSeconds({ cabeceras }: Outcome): number | null {
-  const header = (nombre: string) => [cabeceras[nombre]].flat()[0]?.trim() ?? ''
+  const header = (name: string) => [cabeceras[name]].flat()[0]?.trim() ?? ''
   const retry = header('retry-after')
-  const segundos = /^\d{1,9}$/.test(retry) ? Number(retry) : (Date.parse(retry) - Date.now()) / 1000
-  const requestedSeconds = segundos > 0 ? segundos : readUsageMinutes(header('x-business-use-case-usage')) * 60
+  const seconds = /^\d{1,9}$/.test(retry) ? Number(retry) : (Date.parse(retry) - Date.now()) / 1000
+  const requestedSeconds = seconds > 0 ? seconds : readUsageMinutes(header('x-business-use-case-usage')) * 60
   return requestedSeconds > 0 ? Math.ceil(Math.min(requestedSeconds, MAX_WAIT_S)) : null
 }
 
@@ -403,5 +403,5 @@ function readWaitSeconds({ cabeceras }: Outcome): number | null {
 function readUsageMinutes(header: string): number {
   const usages = Object.values(toObject(readJson(header))).flat()
   const minutes = usages.map((usage) => toObject(usage).estimated_time_to_regain_access)
-  return Math.max(0, ...minutes.filter((valor) => typeof valor === 'number'))
+  return Math.max(0, ...minutes.filter((value) => typeof value === 'number'))
 }

@@ -80,20 +80,20 @@ function byCode<T>(table: Record<number, T>): ReadonlyMap<string, T> {
 }
 
 /** Returns the meaning of a WhatsApp error code; null for an unknown code. */
-export function judgeCode(codigo: string): CodeVerdict | null {
-  const transient = TRANSIENT.get(codigo)
+export function judgeCode(code: string): CodeVerdict | null {
+  const transient = TRANSIENT.get(code)
   if (transient) return { transient: true, waitSeconds: transient[0], motivo: transient[1] }
   // All codes from 200 to 299 are Meta's permission errors and have the meaning of code 10.
-  const motivo = REJECTED.get(/^2\d\d$/.test(codigo) ? '10' : codigo)
+  const motivo = REJECTED.get(/^2\d\d$/.test(code) ? '10' : code)
   return motivo ? { transient: false, motivo, waitSeconds: null } : null
 }
 
 /** Masks everything in a text that looks like a telephone or a token, because details appear in logs and on screens. */
-export const maskText = (texto: string): string =>
-  texto
+export const maskText = (text: string): string =>
+  text
     .replace(/\bEAA\w{5,}/g, '***')
     .replace(/[\s\p{Cc}\p{Cs}]+/gu, ' ')
-    .replace(/\+?\d(?:[\s().-]?\d){6,}/g, (numero) => `***${numero.slice(-2)}`)
+    .replace(/\+?\d(?:[\s().-]?\d){6,}/g, (number) => `***${number.slice(-2)}`)
     .trim()
 
 const MAX_DETAIL_LENGTH = 200
@@ -101,10 +101,10 @@ const MAX_DETAIL_LENGTH = 200
 /**
  * Returns the reason of a failure for an operator: the service's sentence for the code, followed by Meta's own words.
  */
-export function writeReason(codigo: string, detalle: string | null): string {
+export function writeReason(code: string, detail: string | null): string {
   const sentence =
-    judgeCode(codigo)?.motivo ??
-    `WhatsApp respondió con el código ${codigo}, que no se conoce: búsquelo en la documentación de Meta.`
-  const visible = maskText(detalle ?? '').slice(0, MAX_DETAIL_LENGTH)
+    judgeCode(code)?.motivo ??
+    `WhatsApp respondió con el código ${code}, que no se conoce: búsquelo en la documentación de Meta.`
+  const visible = maskText(detail ?? '').slice(0, MAX_DETAIL_LENGTH)
   return visible ? `${sentence} (Meta: «${visible.toWellFormed()}»)` : sentence
 }

@@ -63,15 +63,15 @@ export function answerChallenge(query: Record<string, unknown>, verifyToken: str
   return /^[\w-]{1,256}$/.test(reto) ? reto : undefined
 }
 
-const hmac = (clave: string, datos: string | Buffer): Buffer => createHmac('sha256', clave).update(datos).digest()
+const hmac = (key: string, datos: string | Buffer): Buffer => createHmac('sha256', key).update(datos).digest()
 
 /**
  * Reads every message and status of our number from a webhook's JSON, in order. Never throws; JSON of any other form
  * gives an empty list or fewer items.
  * @param onSkipped called for each message or status of our number that cannot be read
  */
-export function readInboundItems(cuerpo: unknown, phoneNumberId: string, onSkipped = () => {}): InboundItem[] {
-  const { object, entry } = toObject(cuerpo)
+export function readInboundItems(body: unknown, phoneNumberId: string, onSkipped = () => {}): InboundItem[] {
+  const { object, entry } = toObject(body)
   if (object !== 'whatsapp_business_account') return []
   const changeValues = toList(entry)
     .flatMap((account) => toList(toObject(account).changes))
@@ -80,9 +80,9 @@ export function readInboundItems(cuerpo: unknown, phoneNumberId: string, onSkipp
     .map(({ value }) => toObject(value))
     // Several numbers may share one Meta application.
     .filter(({ metadata }) => toObject(metadata).phone_number_id === phoneNumberId)
-  const readList = (rawItems: unknown, leer: (raw: JsonObject) => InboundItem | null) =>
+  const readList = (rawItems: unknown, read: (raw: JsonObject) => InboundItem | null) =>
     toList(rawItems).flatMap((raw) => {
-      const parsedItem = leer(toObject(raw))
+      const parsedItem = read(toObject(raw))
       if (!parsedItem) onSkipped()
       return parsedItem ?? []
     })
@@ -95,82 +95,82 @@ export function readInboundItems(cuerpo: unknown, phoneNumberId: string, onSkipp
 const ESTADOS = { sent: 'enviado', delivered: 'entregado', read: 'leido', failed: 'fallido' } as const
 
 function readStatus(raw: JsonObject): InboundItem | null {
-  const providerId = texto(raw.id, 512)
+  const providerId = textOf(raw.id, 512)
   const en = readDate(raw.timestamp)
-  const nombre = String(typeof raw.status === 'string' ? raw.status : '')
-  if (!providerId || !en || !Object.hasOwn(ESTADOS, nombre)) return null
-  const estado = ESTADOS[nombre as keyof typeof ESTADOS]
-  const falla = estado === 'fallido' ? readFailure(raw.errors) : { codigo: null, motivo: null }
+  const name = String(typeof raw.status === 'string' ? raw.status : '')
+  if (!providerId || !en || !Object.hasOwn(ESTADOS, name)) return null
+  const estado = ESTADOS[name as keyof typeof ESTADOS]
+  const fault = estado === 'fallido' ? readFailure(raw.errors) : { codigo: null, motivo: null }
   return {
     tipo: 'estado',
     providerId,
-    ownId: texto(raw.biz_opaque_callback_data, 512),
+    ownId: textOf(raw.biz_opaque_callback_data, 512),
     estado,
     en,
-    ...falla,
+    ...fault,
   }
 }
 
 function readFailure(errores: unknown) {
   const { code, title, message, error_data } = toObject(toList(errores)[0])
-  const codigo = typeof code === 'number' || typeof code === 'string' ? texto(String(code), 20) : null
-  const detalle = texto(toObject(error_data).details, 1000) ?? texto(message, 1000) ?? texto(title, 1000)
-  return { codigo, motivo: writeReason(codigo ?? 'desconocido', detalle) }
+  const codigo = typeof code === 'number' || typeof code === 'string' ? textOf(String(code), 20) : null
+  const detail = textOf(toObject(error_data).details, 1000) ?? textOf(message, 1000) ?? textOf(title, 1000)
+  return { codigo, motivo: writeReason(codigo ?? 'desconocido', detail) }
 }
 
 function readMessage(raw: JsonObject): InboundItem | null {
-  const providerId = texto(raw.id, 512)
+  const providerId = textOf(raw.id, 512)
   const telefono = readTelefono(raw.from)
   const en = readDate(raw.timestamp)
   // A reaction names the message in `reaction.message_id` and not in `context`.
-  const inReplyTo = texto(toObject(raw.context).id, 512) ?? texto(toObject(raw.reaction).message_id, 512)
+  const inReplyTo = textOf(toObject(raw.context).id, 512) ?? textOf(toObject(raw.reaction).message_id, 512)
   if (!providerId || !en || (!telefono && !inReplyTo)) return null
   const common = { providerId, telefono, inReplyTo, en }
   if (raw.type !== 'location') return { tipo: 'texto', ...common, texto: readWords(raw) }
   const { latitude: lat, longitude: lng, name, address } = toObject(raw.location)
   if (!isDegree(lat, 90) || !isDegree(lng, 180)) return null
-  return { tipo: 'ubicacion', ...common, lat, lng, nombre: texto(name, 1000), direccion: texto(address, 1000) }
+  return { tipo: 'ubicacion', ...common, lat, lng, nombre: textOf(name, 1000), direccion: textOf(address, 1000) }
 }
 
 /** Returns the text of a message of any kind: its text, the label of a button, the caption of an image, an emoji… */
 function readWords(raw: JsonObject): string {
-  const contenido = toObject(typeof raw.type === 'string' ? ownMember(raw, raw.type) : null)
-  const { body, text, caption, emoji } = contenido
-  const respuesta = toObject(contenido.button_reply ?? contenido.list_reply ?? contenido.nfm_reply)
-  const candidates = [body, text, caption, emoji, respuesta.title, respuesta.body]
-  return candidates.map((candidate) => texto(candidate, 4096)).find((words) => words !== null) ?? ''
+  const content = toObject(typeof raw.type === 'string' ? ownMember(raw, raw.type) : null)
+  const { body, text, caption, emoji } = content
+  const response = toObject(content.button_reply ?? content.list_reply ?? content.nfm_reply)
+  const candidates = [body, text, caption, emoji, response.title, response.body]
+  return candidates.map((candidate) => textOf(candidate, 4096)).find((words) => words !== null) ?? ''
 }
 
 // --- Reading untrusted values ---
 
 type JsonObject = Record<string, unknown>
 
-const toObject = (valor: unknown): JsonObject =>
-  typeof valor === 'object' && valor !== null && !Array.isArray(valor) ? (valor as JsonObject) : {}
+const toObject = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 
-const toList = (valor: unknown): unknown[] => (Array.isArray(valor) ? valor : [])
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-const ownMember = (de: JsonObject, nombre: string): unknown => (Object.hasOwn(de, nombre) ? de[nombre] : undefined)
+const ownMember = (de: JsonObject, name: string): unknown => (Object.hasOwn(de, name) ? de[name] : undefined)
 
 /** Returns a string without what PostgreSQL cannot store (NUL, lone surrogates); null if it is empty or no string. */
-function texto(valor: unknown, maxLength: number): string | null {
-  if (typeof valor !== 'string') return null
-  return valor.slice(0, maxLength).replaceAll('\0', '').toWellFormed() || null
+function textOf(value: unknown, maxLength: number): string | null {
+  if (typeof value !== 'string') return null
+  return value.slice(0, maxLength).replaceAll('\0', '').toWellFormed() || null
 }
 
 /**
  * Returns a telephone in E.164; null if invalid. WhatsApp omits the plus sign, and keeps the 1 that Mexico dropped from
  * its mobile numbers in 2019.
  */
-function readTelefono(valor: unknown): string | null {
-  const digits = typeof valor === 'string' ? valor.replace(/^\+/, '') : ''
+function readTelefono(value: unknown): string | null {
+  const digits = typeof value === 'string' ? value.replace(/^\+/, '') : ''
   return /^[1-9]\d{5,14}$/.test(digits) ? `+${digits.replace(/^521(\d{10})$/, '52$1')}` : null
 }
 
 /** Reads a Unix time in seconds, written as digits; null if invalid. */
-function readDate(valor: unknown): Date | null {
-  const digits = typeof valor === 'number' || typeof valor === 'string' ? String(valor) : ''
+function readDate(value: unknown): Date | null {
+  const digits = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   return /^\d{1,10}$/.test(digits) ? new Date(Number(digits) * 1000) : null
 }
 
-const isDegree = (valor: unknown, max: number): valor is number => typeof valor === 'number' && Math.abs(valor) <= max
+const isDegree = (value: unknown, max: number): value is number => typeof value === 'number' && Math.abs(value) <= max

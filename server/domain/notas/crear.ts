@@ -23,7 +23,7 @@ const CREATE = statement<Omit<NotaRow, 'secuencia'>, NotaRow>(
    returning *`,
 )
 
-export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras, body, ...quien }, deps) => {
+export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras, body, ...caller }, deps) => {
   const { db, newId, bitacora } = deps
   const guia = await findGuia(db, 'todos', path.guia)
   const { comercio_id, modo } = guia
@@ -36,11 +36,11 @@ export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras
           ...newId(),
           nota: `not_${randomBase32(12)}`,
           texto: body.texto,
-          autor: quien.identity.operador,
+          autor: caller.identity.operador,
         })
         if (!row) throw dataErasedProblem()
         const sobre = ['guia', guia.guia] as const
-        await bitacora.record(query, quien, {
+        await bitacora.record(query, caller, {
           accion: 'crearNota',
           sobre,
           de: { comercio_id, modo },
@@ -50,8 +50,8 @@ export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras
         return row
       }),
     reread: async (id) => {
-      const clave = { ...guiaKeyOf(guia), id }
-      const row = await db.de(comercio_id).prisma.nota.findUnique({ where: { comercio_id_modo_guia_id_id: clave } })
+      const key = { ...guiaKeyOf(guia), id }
+      const row = await db.de(comercio_id).prisma.nota.findUnique({ where: { comercio_id_modo_guia_id_id: key } })
       return row ? (row as NotaRow) : undefined
     },
   })

@@ -4,17 +4,17 @@ import { guiaKeyOf } from '../records/guiaFields.ts'
 import { findGuia } from '../records/guiaLookup.ts'
 import { presentNotas } from './nota.ts'
 
-export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...quien }, { db, cursors, bitacora }) => {
+export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...caller }, { db, cursors, bitacora }) => {
   const guiaRow = await findGuia(db, 'todos', path.guia)
   const { comercio_id, modo, guia } = guiaRow
-  const pagina = await paginate(
+  const page = await paginate(
     cursors,
     { operacion: 'listarNotas', dueno: 'operador', filters: { guia } },
     query ?? {},
     {
-      leer: (despues, take) =>
+      leer: (after, take) =>
         db.de(comercio_id).prisma.nota.findMany({
-          where: { ...guiaKeyOf(guiaRow), ...(despues && { id: { gt: String(despues[0]) } }) },
+          where: { ...guiaKeyOf(guiaRow), ...(after && { id: { gt: String(after[0]) } }) },
           orderBy: { id: 'asc' },
           take,
         }),
@@ -22,6 +22,6 @@ export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...quie
       present: (row) => row,
     },
   )
-  await bitacora.recordRead(quien, { accion: 'listarNotas', sobre: ['guia', guia], de: { comercio_id, modo } })
-  return { status: 200, body: { ...pagina, datos: await presentNotas(db, guia, pagina.datos) } }
+  await bitacora.recordRead(caller, { accion: 'listarNotas', sobre: ['guia', guia], de: { comercio_id, modo } })
+  return { status: 200, body: { ...page, datos: await presentNotas(db, guia, page.datos) } }
 }

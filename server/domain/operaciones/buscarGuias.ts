@@ -25,8 +25,8 @@ export const buscarGuias: Handler<'buscarGuias'> = async (
   if (comercio !== undefined && !comercioRow)
     return { status: 200, body: { datos: [], cursor_siguiente: null, parcial: false } }
   const de = comercioRow ? { comercioId: comercioRow.id } : {}
-  const quien = { operacion: 'buscarGuias', dueno: 'operador' }
-  const pagina = await findGuiaPage({ db: readDb, cursors }, quien, { ...filters, ...de }, (guia) => guia)
+  const caller = { operacion: 'buscarGuias', dueno: 'operador' }
+  const page = await findGuiaPage({ db: readDb, cursors }, caller, { ...filters, ...de }, (guia) => guia)
   await bitacora.recordRead(request, {
     accion: 'buscarGuias',
     ...(comercioRow && {
@@ -34,7 +34,7 @@ export const buscarGuias: Handler<'buscarGuias'> = async (
       de: { comercio_id: comercioRow.id, modo: filters.modo ?? null },
     }),
     campos: Object.keys(query ?? {}).filter((filterName) => !PAGINATION.includes(filterName)),
-    despues: { guias: pagina.datos.length },
+    despues: { guias: page.datos.length },
   })
-  return { status: 200, body: { ...pagina, datos: await presentOperacionGuias({ db, settings }, pagina.datos) } }
+  return { status: 200, body: { ...page, datos: await presentOperacionGuias({ db, settings }, page.datos) } }
 }

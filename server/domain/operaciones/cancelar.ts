@@ -6,8 +6,8 @@ export const cancelarGuiaPorOperador: Handler<'cancelarGuiaPorOperador'> = async
   { path, body: { razon }, identity },
   deps,
 ) => {
-  const quien = { ambito: 'todos', autor: identity.operador } as const
-  const cancelada = await cancelGuiaFor(deps, quien, path.guia, { motivo: 'por_operador', descripcion: razon })
+  const caller = { ambito: 'todos', autor: identity.operador } as const
+  const cancelada = await cancelGuiaFor(deps, caller, path.guia, { motivo: 'por_operador', descripcion: razon })
   const [guia] = await presentOperacionGuias(deps, [cancelada])
   return { status: 200, body: guia! }
 }

@@ -5,7 +5,7 @@ import { doOnceByOperador } from './once.ts'
 export const corregirGuiaPorOperador: Handler<'corregirGuiaPorOperador'> = (input, deps) => {
   const { path, body, identity } = input
   const { razon, secuencia, estricto = false, ...campos } = body
-  const quien = {
+  const caller = {
     ambito: 'todos',
     autor: identity.operador,
     origen: 'operador',
@@ -14,6 +14,6 @@ export const corregirGuiaPorOperador: Handler<'corregirGuiaPorOperador'> = (inpu
     descripcion: razon,
   } as const
   return doOnceByOperador(deps, 'corregirGuiaPorOperador', input, (remember) =>
-    correctGuiaOf(deps, quien, path.guia, { campos, secuencia }, remember),
+    correctGuiaOf(deps, caller, path.guia, { campos, secuencia }, remember),
   )
 }

@@ -4,8 +4,8 @@ import { doOnceByOperador } from './once.ts'
 
 export const devolverGuiaPorOperador: Handler<'devolverGuiaPorOperador'> = (input, deps) => {
   const { path, body, identity } = input
-  const quien = { ambito: 'todos', autor: identity.operador, por: 'operador', descripcion: body.razon } as const
+  const caller = { ambito: 'todos', autor: identity.operador, por: 'operador', descripcion: body.razon } as const
   return doOnceByOperador(deps, 'devolverGuiaPorOperador', input, (remember) =>
-    returnGuiaOf(deps, quien, path.guia, remember),
+    returnGuiaOf(deps, caller, path.guia, remember),
   )
 }

@@ -6,13 +6,13 @@ import type { Handler } from '../operation.ts'
 import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow } from '../records/guiaFields.ts'
 import { presentOperacionGuias } from './guia.ts'
 
-export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...quien }, deps) => {
+export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...caller }, deps) => {
   const { texto, limite = DEFAULT_PAGE_SIZE } = query
   const matches = await searchGuias(deps.db, texto, { ahora: deps.clock(), limite: limite + 1 })
   const rows = await readMatches(deps.db, matches.slice(0, limite))
   const guiaViews = await presentOperacionGuias(deps, rows)
   const datos = guiaViews.map((guiaView, i) => ({ ...guiaView, coincidencia: rows[i]!.coincidencia }))
-  await deps.bitacora.recordRead(quien, {
+  await deps.bitacora.recordRead(caller, {
     accion: 'encontrarGuias',
     campos: ['texto'],
     despues: { guias: datos.length },
@@ -22,7 +22,7 @@ export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...quie
 
 type MatchedGuiaRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 
-const LEER = statement<{ guias: string }, MatchedGuiaRow>(
+const READ = statement<{ guias: string }, MatchedGuiaRow>(
   'operaciones.readFound',
   'part',
   `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio
@@ -34,7 +34,7 @@ const LEER = statement<{ guias: string }, MatchedGuiaRow>(
 /** Returns the guides in the order of the search result. */
 async function readMatches(db: Db, matches: Awaited<ReturnType<typeof searchGuias>>) {
   const rows = await askByMerchant(db, matches, ({ query }, shardMatches) =>
-    query(LEER, { guias: JSON.stringify(shardMatches) }),
+    query(READ, { guias: JSON.stringify(shardMatches) }),
   )
   const rowById = new Map(rows.map((row) => [row.id, row]))
   return matches.flatMap(({ id, coincidencia }) => {

@@ -33,7 +33,7 @@ const LIST = statement<
    where a.fecha = :fecha::text::date and a.repartidor = :repartidor order by g.id limit ${MAX_GUIAS}`,
 )
 
-export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query, ...quien }, deps) => {
+export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query, ...caller }, deps) => {
   const { db, bitacora } = deps
   const { fecha = companyDay(deps) } = query ?? {}
   const repartidor = query?.repartidor === undefined ? null : (await requireRepartidor(db, query.repartidor)).repartidor
@@ -51,7 +51,7 @@ export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query,
   )
   const firstGuias = guias?.toSorted((row, otherRow) => (row.id < otherRow.id ? -1 : 1)).slice(0, MAX_GUIAS)
   const guiaViews = firstGuias ? await presentOperacionGuias(deps, firstGuias) : null
-  await bitacora.recordRead(quien, {
+  await bitacora.recordRead(caller, {
     accion: 'listarAsignaciones',
     ...(repartidor !== null && { sobre: ['repartidor', repartidor] }),
     campos: Object.keys(query ?? {}),

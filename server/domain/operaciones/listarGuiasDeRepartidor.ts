@@ -32,7 +32,7 @@ const ASSIGNED = statement<ToTakeParams & { repartidor: string }, RepartidorGuia
 /** Number of days after today whose assignments are listed. */
 const NEXT_DAYS = 30
 
-export const listarGuiasDeRepartidor: Handler<'listarGuiasDeRepartidor'> = async ({ path, ...quien }, deps) => {
+export const listarGuiasDeRepartidor: Handler<'listarGuiasDeRepartidor'> = async ({ path, ...caller }, deps) => {
   const { db, bitacora } = deps
   const { repartidor } = await requireRepartidor(db, path.repartidor)
   const toTake = { repartidor, ...toTakeParams(deps, NEXT_DAYS) }
@@ -47,7 +47,7 @@ export const listarGuiasDeRepartidor: Handler<'listarGuiasDeRepartidor'> = async
   const guias = await presentOperacionGuias(deps, [...rows, ...firstAssigned])
   const datos = guias.slice(0, rows.length)
   const asignadas = guias.slice(rows.length)
-  await bitacora.recordRead(quien, {
+  await bitacora.recordRead(caller, {
     accion: 'listarGuiasDeRepartidor',
     sobre: ['repartidor', repartidor],
     despues: { guias: datos.length, asignadas: asignadas.length },

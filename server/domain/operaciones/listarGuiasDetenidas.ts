@@ -40,18 +40,18 @@ const STALLED = statement<{ modo: Modo; limits: string }, StalledGuiaRow>(
   { plan: 'indexed' },
 )
 
-export const listarGuiasDetenidas: Handler<'listarGuiasDetenidas'> = async ({ query, ...quien }, deps) => {
+export const listarGuiasDetenidas: Handler<'listarGuiasDetenidas'> = async ({ query, ...caller }, deps) => {
   const { db, clock, settings, bitacora } = deps
   const { modo = 'live' } = query ?? {}
-  const ahora = clock()
+  const now = clock()
   const limits = JSON.stringify([
-    ...CUSTODIA_STATES.map((estado) => ({ estado, antes: new Date(ahora.getTime() - STALLED_MS) })),
-    { estado: 'en_ruta', antes: startOfDay(ahora, companyTimeZone(settings.timeZone)) },
+    ...CUSTODIA_STATES.map((estado) => ({ estado, antes: new Date(now.getTime() - STALLED_MS) })),
+    { estado: 'en_ruta', antes: startOfDay(now, companyTimeZone(settings.timeZone)) },
   ])
   const stalledRows = await askAll(db, ({ query: runQuery }) => runQuery(STALLED, { modo, limits }))
   const rows = stalledRows.toSorted((row, otherRow) => row.estado_en.getTime() - otherRow.estado_en.getTime())
   const guiaViews = await presentOperacionGuias(deps, rows.slice(0, MAX_STALLED))
   const datos = guiaViews.map((guiaView, i) => ({ ...guiaView, detenida_desde: rows[i]!.estado_en.toISOString() }))
-  await bitacora.recordRead(quien, { accion: 'listarGuiasDetenidas', despues: { guias: datos.length } })
+  await bitacora.recordRead(caller, { accion: 'listarGuiasDetenidas', despues: { guias: datos.length } })
   return { status: 200, body: { datos, hay_mas: rows.length > MAX_STALLED } }
 }

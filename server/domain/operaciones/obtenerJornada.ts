@@ -42,14 +42,14 @@ const TO_DECIDE = statement<{ modo: Modo }, { guias: number }>(
 
 export const obtenerJornada: Handler<'obtenerJornada'> = async ({ query }, { db, clock, settings }) => {
   const { modo = 'live' } = query ?? {}
-  const desde = startOfDay(clock(), companyTimeZone(settings.timeZone))
+  const from = startOfDay(clock(), companyTimeZone(settings.timeZone))
   const [byEstado, creadas, toDecide] = await Promise.all([
     askAll(db, ({ query: runQuery }) => runQuery(BY_ESTADO, { modo, estados: ONGOING_STATES })),
-    askAll(db, ({ query: runQuery }) => runQuery(CREATED, { modo, desde: smallestId(desde) })),
+    askAll(db, ({ query: runQuery }) => runQuery(CREATED, { modo, desde: smallestId(from) })),
     askAll(db, ({ query: runQuery }) => runQuery(TO_DECIDE, { modo })),
   ])
   const body = {
-    desde: desde.toISOString(),
+    desde: from.toISOString(),
     modo,
     creadas: sumCounts(creadas.map(({ guias }) => guias)),
     sin_lugar: sumCounts(byEstado.map(({ sin_lugar }) => sin_lugar)),

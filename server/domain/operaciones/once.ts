@@ -20,14 +20,14 @@ interface OperadorInput {
  */
 export async function doOnceByOperador(
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings'>,
-  operacion: OperationId,
+  operation: OperationId,
   { path, headers: cabeceras, body }: OperadorInput,
   perform: (remember: Remember) => Promise<GuiaRow & { comercio: string }>,
 ): Promise<{ status: 200; headers: { 'Idempotent-Replayed'?: 'true' }; body: GuiaDeOperacion }> {
   const { comercio_id: comercioId, modo } = await findGuia(deps.db, 'todos', path.guia)
   const { result, headers } = await doOnce(
     deps,
-    operacion,
+    operation,
     { identity: { comercioId, modo }, headers: cabeceras, path, body },
     {
       perform,

@@ -15,8 +15,8 @@ export const rectificarGuia: Handler<'rectificarGuia'> = (input, deps) => {
   const { path, body, identity } = input
   const { razon, secuencia } = body
   return doOnceByOperador(deps, 'rectificarGuia', input, (remember) =>
-    withLockedGuia(deps, 'todos', path.guia, secuencia, remember, (writer, tomada) =>
-      rectifyLockedGuia(writer, tomada, { autor: identity.operador, descripcion: razon }),
+    withLockedGuia(deps, 'todos', path.guia, secuencia, remember, (writer, lockedGuia) =>
+      rectifyLockedGuia(writer, lockedGuia, { autor: identity.operador, descripcion: razon }),
     ),
   )
 }
@@ -64,47 +64,47 @@ const ENTREGA_DEADLINE_MS = DAY_MS
  */
 async function rectifyLockedGuia(
   { query, notifyJobs, clock }: LockedGuiaWriter,
-  tomada: LockedGuia,
-  quien: { autor: string; descripcion: string },
+  lockedGuia: LockedGuia,
+  caller: { autor: string; descripcion: string },
 ): Promise<GuiaRow> {
   const ahora = clock()
-  if (!isRectifiable(tomada.estado)) throw cannotUndo(tomada.estado, REMEDIES[tomada.estado] ?? '')
-  if (tomada.datos_borrados_en) throw cannotUndo(tomada.estado, ': los datos de la persona ya se borraron.')
-  const { changeToUndo, estado_en, custodio } = findChangeToUndo(await query(CHANGES, guiaKeyOf(tomada)))
-  if (tomada.estado === 'entregado') requireWithinDeadline(changeToUndo.registrado_en, ahora)
-  const takenStep = await darPaso({ db: { query }, notifyJobs }, tomada, {
-    ...quien,
+  if (!isRectifiable(lockedGuia.estado)) throw cannotUndo(lockedGuia.estado, REMEDIES[lockedGuia.estado] ?? '')
+  if (lockedGuia.datos_borrados_en) throw cannotUndo(lockedGuia.estado, ': los datos de la persona ya se borraron.')
+  const { changeToUndo, estado_en, custodio } = findChangeToUndo(await query(CHANGES, guiaKeyOf(lockedGuia)))
+  if (lockedGuia.estado === 'entregado') requireWithinDeadline(changeToUndo.registrado_en, ahora)
+  const takenStep = await darPaso({ db: { query }, notifyJobs }, lockedGuia, {
+    ...caller,
     tipo: 'guia.rectificada',
     estado: changeToUndo.estado_anterior!,
     ocurrido_en: ahora,
     registrado_en: ahora,
     datos: { rectifica: changeToUndo.secuencia },
-    intentos: tomada.intentos - (changeToUndo.tipo === 'guia.intento_fallido' ? 1 : 0),
-    decision: await decisionWithout(query, tomada, changeToUndo, ahora),
+    intentos: lockedGuia.intentos - (changeToUndo.tipo === 'guia.intento_fallido' ? 1 : 0),
+    decision: await decisionWithout(query, lockedGuia, changeToUndo, ahora),
     restored: { estado_en, custodio },
   })
-  if (tomada.estado === 'entregado')
-    await query(RECTIFY_PRUEBA, { ...guiaKeyOf(tomada), secuencia: changeToUndo.secuencia, ahora })
+  if (lockedGuia.estado === 'entregado')
+    await query(RECTIFY_PRUEBA, { ...guiaKeyOf(lockedGuia), secuencia: changeToUndo.secuencia, ahora })
   return takenStep!.guia
 }
 
 /**
  * Finds the last change of state that is not undone, and the courier and time that the guide had before it.
- * @param cambios all changes of state and of courier, oldest first; the first one is the creation
+ * @param changes all changes of state and of courier, oldest first; the first one is the creation
  */
 function findChangeToUndo(
-  cambios: readonly StateChange[],
+  changes: readonly StateChange[],
 ): { changeToUndo: StateChange } & Pick<GuiaRow, 'estado_en' | 'custodio'> {
-  const undoneSequences = new Set(cambios.map(({ undoneSequence }) => undoneSequence))
-  const validChanges = cambios.filter(
+  const undoneSequences = new Set(changes.map(({ undoneSequence }) => undoneSequence))
+  const validChanges = changes.filter(
     ({ secuencia, undoneSequence }) => undoneSequence === null && !undoneSequences.has(secuencia),
   )
-  const [antes, changeToUndo] = validChanges
+  const [before, changeToUndo] = validChanges
     .filter(({ estado, estado_anterior }) => estado !== estado_anterior)
     .slice(-2)
   const custodio =
     validChanges.findLast((change) => change !== changeToUndo && change.custodio !== null)?.custodio ?? null
-  return { changeToUndo: changeToUndo!, estado_en: antes!.ocurrido_en, custodio }
+  return { changeToUndo: changeToUndo!, estado_en: before!.ocurrido_en, custodio }
 }
 
 /**
@@ -115,20 +115,20 @@ function findChangeToUndo(
 async function decisionWithout(
   query: Query,
   { decision: currentDecision, comercio_id }: GuiaRow,
-  { tipo, decision, decision_anterior: anterior }: StateChange,
-  ahora: Date,
+  { tipo, decision, decision_anterior: previous }: StateChange,
+  now: Date,
 ): Promise<DecisionDeGuia | undefined> {
   if (tipo === 'guia.intento_fallido')
     return isAwaitingDecision(currentDecision) || isTaken(currentDecision) ? supersede(currentDecision) : undefined
-  if (anterior === null || areSameDecision(decision, anterior) || !areSameDecision(decision, currentDecision))
+  if (previous === null || areSameDecision(decision, previous) || !areSameDecision(decision, currentDecision))
     return undefined
-  if (!isAwaitingDecision(anterior) && tipo !== 'guia.en_devolucion') return { valor: anterior, expiry: null }
-  if (anterior.vence_en === null) return supersede(anterior)
-  const vence_en = new Date(anterior.vence_en)
+  if (!isAwaitingDecision(previous) && tipo !== 'guia.en_devolucion') return { valor: previous, expiry: null }
+  if (previous.vence_en === null) return supersede(previous)
+  const vence_en = new Date(previous.vence_en)
   const { al_vencer } = await readIntentos({ query }, comercio_id)
   return {
-    valor: { ...anterior, estado: 'pendiente', accion: null, fecha: null, franja: null, por: null },
-    expiry: al_vencer === 'devolver' && vence_en > ahora ? vence_en : null,
+    valor: { ...previous, estado: 'pendiente', accion: null, fecha: null, franja: null, por: null },
+    expiry: al_vencer === 'devolver' && vence_en > now ? vence_en : null,
   }
 }
 
@@ -141,8 +141,8 @@ const supersede = (decision: Decision): DecisionDeGuia => ({
 const areSameDecision = (decision: Decision | null, otherDecision: Decision | null) =>
   JSON.stringify(decision) === JSON.stringify(otherDecision)
 
-function requireWithinDeadline(registrado_en: Date, ahora: Date): void {
-  if (ahora.getTime() - registrado_en.getTime() <= ENTREGA_DEADLINE_MS) return
+function requireWithinDeadline(registrado_en: Date, now: Date): void {
+  if (now.getTime() - registrado_en.getTime() <= ENTREGA_DEADLINE_MS) return
   const mensaje = `La entrega se registró el ${registrado_en.toISOString()}, y solo se deshace durante 24 h. Anote lo que pasó con una nota.`
   throw new Problema('transicion_invalida', mensaje, { estado: 'entregado', transiciones: [] })
 }

@@ -5,11 +5,11 @@ import { doOnceByOperador } from './once.ts'
 export const reenviarSolicitudPorOperador: Handler<'reenviarSolicitudPorOperador'> = async (input, deps) => {
   const { path } = input
   const accion = 'reenviarSolicitudPorOperador'
-  const respuesta = await doOnceByOperador(deps, accion, input, (remember) =>
+  const response = await doOnceByOperador(deps, accion, input, (remember) =>
     resendRequestOf(deps, 'todos', path.guia, async (query, { guia, comercio_id, modo }) => {
       await deps.bitacora.record(query, input, { accion, sobre: ['guia', guia], de: { comercio_id, modo } })
       await remember(query, guia)
     }),
   )
-  return { ...respuesta, status: 202 }
+  return { ...response, status: 202 }
 }

@@ -4,6 +4,6 @@ import { withKey } from './once.ts'
 
 export const registrarEntrega: Handler<'registrarEntrega'> = (input, deps) => {
   const { path, identity } = input
-  const quien = { ambito: 'todos', autor: identity.operador, api: '/operaciones/v1' } as const
-  return registerWithPrueba(deps, quien, path.guia, withKey(input))
+  const caller = { ambito: 'todos', autor: identity.operador, api: '/operaciones/v1' } as const
+  return registerWithPrueba(deps, caller, path.guia, withKey(input))
 }

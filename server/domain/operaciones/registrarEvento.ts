@@ -9,7 +9,7 @@ const REMEDY = 'Espere la confirmación o envíe forzar con una razón.'
 export const registrarEvento: Handler<'registrarEvento'> = async (input, deps) => {
   const { path, body, identity } = input
   const repartidor = body.repartidor === undefined ? undefined : await requireActiveRepartidor(deps.db, body.repartidor)
-  const quien = {
+  const caller = {
     ambito: 'todos',
     autor: identity.operador,
     repartidor: repartidor && presentRepartidorName(repartidor),
@@ -17,5 +17,5 @@ export const registrarEvento: Handler<'registrarEvento'> = async (input, deps) =
     taker: body.repartidor,
   } as const
   const dar = takeStepWithFotos(deps, { autor: identity.operador, api: '/operaciones/v1' }, body.fotos)
-  return answerScan(await registerScan(deps, quien, path.guia, withKey(input), dar))
+  return answerScan(await registerScan(deps, caller, path.guia, withKey(input), dar))
 }

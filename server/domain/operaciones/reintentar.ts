@@ -5,7 +5,7 @@ import { doOnceByOperador } from './once.ts'
 export const reintentarGuiaPorOperador: Handler<'reintentarGuiaPorOperador'> = (input, deps) => {
   const { path, body, identity } = input
   const { fecha, franja, razon, secuencia, estricto = false, ...campos } = body
-  const quien = {
+  const caller = {
     ambito: 'todos',
     autor: identity.operador,
     por: 'operador',
@@ -15,6 +15,6 @@ export const reintentarGuiaPorOperador: Handler<'reintentarGuiaPorOperador'> = (
     descripcion: razon,
   } as const
   return doOnceByOperador(deps, 'reintentarGuiaPorOperador', input, (remember) =>
-    retryGuiaOf(deps, quien, path.guia, { fecha, franja, campos, secuencia }, remember),
+    retryGuiaOf(deps, caller, path.guia, { fecha, franja, campos, secuencia }, remember),
   )
 }

@@ -2,10 +2,10 @@ import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperador, saveOperador } from './operador.ts'
 
-export const crearOperador: Handler<'crearOperador'> = async ({ body, ...quien }, { db, newId, bitacora }) => {
+export const crearOperador: Handler<'crearOperador'> = async ({ body, ...caller }, { db, newId, bitacora }) => {
   const row = await inTransaction(db, async (query) => {
     const createdOperador = await saveOperador({ db: { query }, newId }, body.nombre)
-    await bitacora.record(query, quien, {
+    await bitacora.record(query, caller, {
       accion: 'crearOperador',
       sobre: ['operador', createdOperador.operador],
       campos: ['nombre'],

@@ -3,12 +3,15 @@ import { paginate } from '../../api/lists/page.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperador } from './operador.ts'
 
-export const listarOperadores: Handler<'listarOperadores'> = async ({ query, ...quien }, { db, cursors, bitacora }) => {
-  const pagina = await paginate(cursors, { operacion: 'listarOperadores', dueno: 'operador' }, query ?? {}, {
-    leer: async (despues, take) => db.prisma.operador.findMany(newestFirst(despues, take)),
+export const listarOperadores: Handler<'listarOperadores'> = async (
+  { query, ...caller },
+  { db, cursors, bitacora },
+) => {
+  const page = await paginate(cursors, { operacion: 'listarOperadores', dueno: 'operador' }, query ?? {}, {
+    leer: async (after, take) => db.prisma.operador.findMany(newestFirst(after, take)),
     posicion: positionOfId,
     present: presentOperador,
   })
-  await bitacora.recordRead(quien, { accion: 'listarOperadores', despues: { operadores: pagina.datos.length } })
-  return { status: 200, body: pagina }
+  await bitacora.recordRead(caller, { accion: 'listarOperadores', despues: { operadores: page.datos.length } })
+  return { status: 200, body: page }
 }

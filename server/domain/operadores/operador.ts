@@ -18,10 +18,8 @@ export const presentOperador = ({ operador, nombre, creado_en, revocado_en }: op
  * Finds an operator by its public identifier.
  * @throws Problema 404 if no operator has the identifier
  */
-export async function requireOperador(db: Db, codigo: string): Promise<operador> {
-  const row = /^op_[0-9A-Z]{12}$/.test(codigo)
-    ? await db.prisma.operador.findUnique({ where: { operador: codigo } })
-    : null
+export async function requireOperador(db: Db, code: string): Promise<operador> {
+  const row = /^op_[0-9A-Z]{12}$/.test(code) ? await db.prisma.operador.findUnique({ where: { operador: code } }) : null
   if (!row) throw new Problema('operador_desconocido', 'No hay ningún operador con ese identificador.')
   return row
 }
@@ -44,9 +42,9 @@ export async function saveOperador(
 /** Creates an operator and a first key with all scopes. Only this result contains the key's secret. */
 export async function saveOperadorWithLlave(
   deps: Pick<Deps, 'db' | 'newId'>,
-  nombre: string,
+  name: string,
 ): Promise<LlaveDeOperadorCreada> {
-  const { id: operadorId, operador, creado_en } = await saveOperador(deps, nombre)
+  const { id: operadorId, operador, creado_en } = await saveOperador(deps, name)
   return saveOperadorLlave(deps.db, creado_en, { operadorId, operador })
 }
 
@@ -62,8 +60,8 @@ const NAMES = statement<{ authors: readonly string[] }, { autor: string; nombre:
  * @returns a function that returns the author with an identifier (op_… or per_…). The name of an erased person is
  *   empty.
  */
-export async function readAuthors(db: Db, codigos: readonly string[]): Promise<(autor: string) => Autor> {
-  const authors = [...new Set(codigos)]
+export async function readAuthors(db: Db, codes: readonly string[]): Promise<(autor: string) => Autor> {
+  const authors = [...new Set(codes)]
   const namedAuthors = authors.length > 0 ? await db.central.query(NAMES, { authors }) : []
   const nameByAuthor = new Map(namedAuthors.map(({ autor, nombre }) => [autor, nombre]))
   return (autor) => ({ autor, nombre: nameByAuthor.get(autor) || null })

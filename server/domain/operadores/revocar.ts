@@ -17,13 +17,13 @@ const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
  * @throws Problema 409 if the operator has the last key with scope `administrar`, or the last such key that has neither
  * an expiry nor a network limit
  */
-export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...quien }, { db, clock, bitacora }) => {
+export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...caller }, { db, clock, bitacora }) => {
   const { id, ...operador } = await requireOperador(db, path.operador)
   if (!operador.revocado_en) {
     await inTransaction(db, async (query) => {
       const revokedRows = await query(REVOKE, { id, ahora: clock() })
       if (revokedRows.length === 0) return
-      await bitacora.record(query, quien, {
+      await bitacora.record(query, caller, {
         accion: 'revocarOperador',
         sobre: ['operador', operador.operador],
         campos: ['revocado_en'],

@@ -38,8 +38,8 @@ export async function eraseOldPersonas({
 }: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>): Promise<boolean> {
   const ahora = clock()
   const antes_de = new Date(ahora.getTime() - settings.personaRetention * DAY_MS)
-  const erasedCounts = await inEach(db, (parte) =>
-    inTransaction(parte, async (query) => {
+  const erasedCounts = await inEach(db, (part) =>
+    inTransaction(part, async (query) => {
       const erasedGuias = await query(ERASE_OLD, { antes_de, ahora })
       if (erasedGuias.length > 0) {
         await eraseSearchKeys(query, erasedGuias)

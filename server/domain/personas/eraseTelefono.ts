@@ -121,13 +121,13 @@ type ErasureDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora'>
  * Each transaction erases one batch and writes its audit line. After an interruption, the next call continues with the
  * remaining guides. The sweeper later deletes the files that no row names any more.
  */
-export async function eraseTelefono(deps: ErasureDeps, quien: Actor, person: PersonQuery): Promise<Erasure> {
-  const { anteriores, sin_metadatos } = await eraseAllPrevious(deps, quien, person)
-  const guiaCounts = await inEachPart(deps.db, person, (db) => eraseOwnGuias({ ...deps, db }, quien, person))
+export async function eraseTelefono(deps: ErasureDeps, actor: Actor, person: PersonQuery): Promise<Erasure> {
+  const { anteriores, sin_metadatos } = await eraseAllPrevious(deps, actor, person)
+  const guiaCounts = await inEachPart(deps.db, person, (db) => eraseOwnGuias({ ...deps, db }, actor, person))
   const guias = guiaCounts.reduce((sum, erased) => sum + erased, 0)
-  const { recogidas, ongoing } = await eraseRecogidas(deps, quien, person)
+  const { recogidas, ongoing } = await eraseRecogidas(deps, actor, person)
   // The audit record gets a line even if there was nothing to erase.
-  if (anteriores + guias + recogidas === 0) await deps.bitacora.record(deps.db.query, quien, lineOf(0))
+  if (anteriores + guias + recogidas === 0) await deps.bitacora.record(deps.db.query, actor, lineOf(0))
   const { telefono, comercio_id } = person
   // The bodies received from providers belong to no merchant, so the erasure for one merchant keeps them.
   const incomingResult = comercio_id === null ? await eraseIncoming(deps, telefono) : { deleted: 0, pendientes: 0 }
@@ -149,10 +149,10 @@ export async function eraseTelefono(deps: ErasureDeps, quien: Actor, person: Per
  * Erases all personal data of one ended guide, for a person who stands in it without a telephone. A guide that this
  * database does not have is no error: the database may have been restored to an instant before its creation.
  */
-export async function eraseGuia(deps: ErasureDeps, quien: Actor, { guia }: GuiaQuery): Promise<Erasure> {
+export async function eraseGuia(deps: ErasureDeps, actor: Actor, { guia }: GuiaQuery): Promise<Erasure> {
   const row = await findGuiaIfAny(deps.db, { guia })
-  const erasedGuias = row ? await eraseOneGuia({ ...deps, db: deps.db.de(row.comercio_id) }, quien, guiaKeyOf(row)) : []
-  if (erasedGuias.length === 0) await deps.bitacora.record(deps.db.query, quien, guiaLineOf(guia, 0))
+  const erasedGuias = row ? await eraseOneGuia({ ...deps, db: deps.db.de(row.comercio_id) }, actor, guiaKeyOf(row)) : []
+  if (erasedGuias.length === 0) await deps.bitacora.record(deps.db.query, actor, guiaLineOf(guia, 0))
   return {
     guias: erasedGuias.length,
     anteriores: 0,
@@ -165,12 +165,12 @@ export async function eraseGuia(deps: ErasureDeps, quien: Actor, { guia }: GuiaQ
   }
 }
 
-const eraseOneGuia = ({ db, clock, bitacora }: ErasureDeps, quien: Actor, clave: GuiaKey): Promise<ErasedGuide[]> =>
+const eraseOneGuia = ({ db, clock, bitacora }: ErasureDeps, actor: Actor, key: GuiaKey): Promise<ErasedGuide[]> =>
   inTransaction(db, async (query) => {
-    const erasedGuias = await query(ERASE_ONE, { ...clave, ahora: clock() })
+    const erasedGuias = await query(ERASE_ONE, { ...key, ahora: clock() })
     if (erasedGuias.length > 0) {
       await eraseRest(query, erasedGuias)
-      await bitacora.record(query, quien, guiaLineOf(erasedGuias[0]!.guia, erasedGuias.length))
+      await bitacora.record(query, actor, guiaLineOf(erasedGuias[0]!.guia, erasedGuias.length))
     }
     return erasedGuias
   })
@@ -189,14 +189,14 @@ const guiaLineOf = (guia: string, guias: number) => ({
   despues: { guias },
 })
 
-async function eraseOwnGuias({ db, clock, bitacora }: ErasureDeps, quien: Actor, person: PersonQuery): Promise<number> {
+async function eraseOwnGuias({ db, clock, bitacora }: ErasureDeps, actor: Actor, person: PersonQuery): Promise<number> {
   let guias = 0
   for (let batchCount = MAX_GUIAS_PER_TRANSACTION; batchCount === MAX_GUIAS_PER_TRANSACTION; guias += batchCount) {
     batchCount = await inTransaction(db, async (query) => {
       const erasedGuias = await query(ERASE, { ...person, ahora: clock() })
       if (erasedGuias.length === 0) return 0
       await eraseRest(query, erasedGuias)
-      await bitacora.record(query, quien, lineOf(erasedGuias.length))
+      await bitacora.record(query, actor, lineOf(erasedGuias.length))
       return erasedGuias.length
     })
   }
@@ -207,13 +207,13 @@ async function eraseIncoming({ db }: ErasureDeps, telefono: string) {
   const pattern = patternOf(telefono)
   const total = { deleted: 0, pendientes: 0 }
   for (let desde: string | null = FIRST_ID; desde !== null; ) {
-    const [paso]: { deleted: number; pendientes: number; hasta: string | null }[] = await db.query(ERASE_INCOMING, {
+    const [step]: { deleted: number; pendientes: number; hasta: string | null }[] = await db.query(ERASE_INCOMING, {
       pattern,
       desde,
     })
-    total.deleted += paso!.deleted
-    total.pendientes += paso!.pendientes
-    desde = paso!.hasta
+    total.deleted += step!.deleted
+    total.pendientes += step!.pendientes
+    desde = step!.hasta
   }
   return total
 }

@@ -18,7 +18,7 @@ const RETENTION_DAYS = 62
 /** Maximum requests that one run of the job deletes. */
 const MAX_REQUESTS_PER_RUN = 100
 
-const ULTIMO = statement<object, { numero: number }>(
+const LAST = statement<object, { numero: number }>(
   'olvidos.ultimo',
   'central',
   'select coalesce(max(numero), 0) as numero from olvido',
@@ -42,11 +42,11 @@ const DELETED = statement<{ numbers: readonly number[] }>(
 type ErasureLogDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora' | 'store' | 'log'>
 
 /** Erases what a request names: a telephone number, or one guide. */
-const erase = (deps: ErasureLogDeps, quien: Actor, request: PersonQuery | GuiaQuery): Promise<Erasure> =>
-  'guia' in request ? eraseGuia(deps, quien, request) : eraseTelefono(deps, quien, request)
+const erase = (deps: ErasureLogDeps, actor: Actor, request: PersonQuery | GuiaQuery): Promise<Erasure> =>
+  'guia' in request ? eraseGuia(deps, actor, request) : eraseTelefono(deps, actor, request)
 
-const claveDe = (numero: number) => `olvido_${String(numero).padStart(9, '0')}`
-const readLatest = async ({ query }: Db) => (await query(ULTIMO))[0]!.numero
+const claveDe = (number: number) => `olvido_${String(number).padStart(9, '0')}`
+const readLatest = async ({ query }: Db) => (await query(LAST))[0]!.numero
 
 /**
  * Erases the stored data of a telephone number like {@link eraseTelefono}, or of a guide like {@link eraseGuia}. Also
@@ -55,7 +55,7 @@ const readLatest = async ({ query }: Db) => (await query(ULTIMO))[0]!.numero
  */
 export const erasePersonaData = (
   deps: ErasureLogDeps,
-  quien: Actor,
+  actor: Actor,
   request: PersonQuery | GuiaQuery,
 ): Promise<Erasure> =>
   inTurn(deps.db, 'olvidos', async () => {
@@ -64,7 +64,7 @@ export const erasePersonaData = (
     const numero = (await readLatest(db)) + 1
     const sealedRequest = seal(secretos, 'olvidos', claveDe(numero), Buffer.from(JSON.stringify(request)))
     await store.save(claveDe(numero), sealedRequest, 'application/octet-stream')
-    const erasure = await erase(deps, quien, request)
+    const erasure = await erase(deps, actor, request)
     await db.query(DONE, { numero, ahora: clock() })
     return erasure
   })
@@ -82,26 +82,26 @@ export const repeatErasures = async (deps: ErasureLogDeps): Promise<number> => {
 
 async function repeatPending(deps: ErasureLogDeps): Promise<number> {
   const { db, secretos, store, clock, log } = deps
-  const ultimo = await readLatest(db)
-  let numero = ultimo + 1
+  const last = await readLatest(db)
+  let numero = last + 1
   for (; await store.exists(claveDe(numero)); numero++) {
     const sealedRequest = Buffer.concat(await (await store.leer(claveDe(numero))).toArray())
     const request: PersonQuery | GuiaQuery = JSON.parse(unsealRequest(secretos, claveDe(numero), sealedRequest))
     await erase(deps, DE_CONSOLA, request)
     await db.query(DONE, { numero, ahora: clock() })
   }
-  const repeatedCount = numero - 1 - ultimo
+  const repeatedCount = numero - 1 - last
   if (repeatedCount > 0)
     log.warn({ olvidos: repeatedCount }, 'erasures carried out again: the database had been restored')
   return repeatedCount
 }
 
-function unsealRequest(secretos: Deps['secretos'], clave: string, sealedRequest: Buffer): string {
+function unsealRequest(secrets: Deps['secretos'], key: string, sealedRequest: Buffer): string {
   try {
-    return unseal(secretos, 'olvidos', clave, sealedRequest).toString()
+    return unseal(secrets, 'olvidos', key, sealedRequest).toString()
   } catch (cause) {
     throw new FileStoreError(
-      `La base se restauró a un momento anterior, y el borrado ${clave} que falta repetir no se puede leer: ${(cause as Error).message}. Ponga en MASTER_KEYS también la clave con la que se guardó.`,
+      `La base se restauró a un momento anterior, y el borrado ${key} que falta repetir no se puede leer: ${(cause as Error).message}. Ponga en MASTER_KEYS también la clave con la que se guardó.`,
       { cause },
     )
   }
@@ -134,6 +134,6 @@ export async function maintainErasures(deps: ErasureLogDeps): Promise<void> {
   const { db, store, clock } = deps
   const oldErasures = await db.query(OLD, { antes_de: new Date(clock().getTime() - RETENTION_DAYS * DAY_MS) })
   const numbers = oldErasures.map(({ numero }) => numero)
-  for (const numero of numbers) await store.remove(claveDe(numero))
+  for (const number of numbers) await store.remove(claveDe(number))
   if (numbers.length > 0) await db.query(DELETED, { numbers })
 }

@@ -122,8 +122,8 @@ type ExportDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora' | 'setting
  * `anteriores` contains what guides that now have another telephone still store about this one, and `recogidas` the
  * pickups with it. Excludes secrets and digests.
  */
-export async function exportPersona(deps: ExportDeps, quien: Actor, person: PersonQuery) {
-  await deps.bitacora.recordRead(quien, { accion: 'exportarPersona', campos: ['telefono'] })
+export async function exportPersona(deps: ExportDeps, actor: Actor, person: PersonQuery) {
+  await deps.bitacora.recordRead(actor, { accion: 'exportarPersona', campos: ['telefono'] })
   const { telefono, comercio_id } = person
   const { query } = deps.db
   const guias = []
@@ -148,8 +148,8 @@ export async function exportPersona(deps: ExportDeps, quien: Actor, person: Pers
 }
 
 /** Exports all stored data of one guide, for a person who stands in it without a telephone. */
-export async function exportGuia(deps: ExportDeps, quien: Actor, { guia }: GuiaQuery) {
-  await deps.bitacora.recordRead(quien, { accion: 'exportarPersona', campos: ['guia'], sobre: ['guia', guia] })
+export async function exportGuia(deps: ExportDeps, actor: Actor, { guia }: GuiaQuery) {
+  await deps.bitacora.recordRead(actor, { accion: 'exportarPersona', campos: ['guia'], sobre: ['guia', guia] })
   const row = await findGuiaIfAny(deps.db, { guia })
   const { query } = row ? deps.db.de(row.comercio_id) : deps.db
   const exportedRows = row ? await query(EXPORT_ONE, guiaKeyOf(row)) : []
@@ -169,8 +169,7 @@ const presentCorreccion = ({ secuencia, registrado_en, cambios }: DatedCorreccio
 
 function presentExportedGuia({ settings }: Pick<Deps, 'settings'>, exportedRow: ExportedGuia) {
   const { comercio, nombre, modo, guia, terminada, estado_en, entregado_en, archivos, tablas } = exportedRow
-  const daysAfter = (desde: Date | null, dias: number) =>
-    desde && new Date(desde.getTime() + dias * DAY_MS).toISOString()
+  const daysAfter = (from: Date | null, days: number) => from && new Date(from.getTime() + days * DAY_MS).toISOString()
   const endedAt = terminada ? estado_en : null
   return {
     guia,
@@ -191,9 +190,9 @@ async function readIncoming(query: Query, telefono: string) {
   const pattern = patternOf(telefono)
   const own: unknown[] = []
   for (let desde: string | null = FIRST_ID; desde !== null; ) {
-    const [paso]: { hasta: string | null; own: unknown }[] = await query(INCOMING, { pattern, desde })
-    own.push(...(paso!.own as unknown[]))
-    desde = paso!.hasta
+    const [step]: { hasta: string | null; own: unknown }[] = await query(INCOMING, { pattern, desde })
+    own.push(...(step!.own as unknown[]))
+    desde = step!.hasta
   }
   return own
 }

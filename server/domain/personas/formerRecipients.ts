@@ -89,8 +89,8 @@ function periodsOf(
 /** Returns true if the guide was created with the telephone of these periods. */
 const includesFirstPeriod = (periods: readonly Period[]) => periods.some(({ desde }) => desde === 1)
 
-const PERSONAL_COLUMNS: readonly string[] = Object.entries(CAMPOS).flatMap(([column, campo]) =>
-  'personal' in campo ? [column] : [],
+const PERSONAL_COLUMNS: readonly string[] = Object.entries(CAMPOS).flatMap(([column, field]) =>
+  'personal' in field ? [column] : [],
 )
 
 /**
@@ -140,10 +140,10 @@ export async function exportPrevious({ db, secretos }: Pick<Deps, 'db' | 'secret
   const exportedByPart = await inEachPart(db, person, async ({ query }) => {
     const exportedGuias = []
     for await (const guia of readPreviousGuias(query, person)) {
-      const clave = guiaKeyOf(guia)
-      const correcciones = await readCorrecciones(query, secretos, clave)
+      const key = guiaKeyOf(guia)
+      const correcciones = await readCorrecciones(query, secretos, key)
       const periods = periodsOf(person.telefono, correcciones)
-      const mensajes = await query(MENSAJES, { ...clave, telefono: person.telefono })
+      const mensajes = await query(MENSAJES, { ...key, telefono: person.telefono })
       exportedGuias.push({
         guia: guia.guia,
         comercio: { comercio: guia.comercio, nombre: guia.nombre },
@@ -152,7 +152,7 @@ export async function exportPrevious({ db, secretos }: Pick<Deps, 'db' | 'secret
         ...(includesFirstPeriod(periods) && { metadatos: guia.metadatos }),
         correcciones: ownValues(correcciones, periods),
         mensajes: mensajes.map(({ mensaje }) => mensaje),
-        periodos: await readPeriods(query, clave, periods),
+        periodos: await readPeriods(query, key, periods),
       })
     }
     return exportedGuias
@@ -164,18 +164,18 @@ export async function exportPrevious({ db, secretos }: Pick<Deps, 'db' | 'secret
 export async function exportCorrecciones(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   telefono: string,
-  clave: GuiaKey,
+  key: GuiaKey,
 ) {
-  const correcciones = await readCorrecciones(db.de(clave.comercio_id).query, secretos, clave)
+  const correcciones = await readCorrecciones(db.de(key.comercio_id).query, secretos, key)
   const desde = correcciones.findLast(({ cambios }) => cambios.telefono)?.secuencia ?? 1
   const periods = [...periodsOf(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
   return ownValues(correcciones, periods)
 }
 
-async function readPeriods(query: Query, clave: GuiaKey, periods: readonly Period[]) {
+async function readPeriods(query: Query, key: GuiaKey, periods: readonly Period[]) {
   const periodData = []
   for (const period of periods) {
-    const [periodRow = { tablas: {}, archivos: [] }] = await query(OF_PERIOD, { ...clave, ...period })
+    const [periodRow = { tablas: {}, archivos: [] }] = await query(OF_PERIOD, { ...key, ...period })
     periodData.push({ ...period, ...periodRow })
   }
   return periodData
@@ -251,16 +251,16 @@ async function erasePrevious(
   guia: GuiaRow,
   recordErasure: (query: Query) => Promise<unknown>,
 ): Promise<boolean> {
-  const clave = guiaKeyOf(guia)
+  const key = guiaKeyOf(guia)
   return inTransaction(db, async (query) => {
-    await lockGuia(query, clave)
-    const correcciones = await readCorrecciones(query, secretos, clave)
+    await lockGuia(query, key)
+    const correcciones = await readCorrecciones(query, secretos, key)
     const periods = periodsOf(telefono, correcciones)
     for (const { secuencia, own, remaining } of splitValues(correcciones, periods)) {
-      if (Object.keys(own).length > 0) await saveChanges(query, secretos, { ...clave, secuencia }, remaining)
+      if (Object.keys(own).length > 0) await saveChanges(query, secretos, { ...key, secuencia }, remaining)
     }
-    for (const { desde, hasta } of periods) await query(ERASE_PERIOD, { ...clave, telefono, desde, hasta })
-    const clearedRows = includesFirstPeriod(periods) ? await query(CLEAR_METADATA, clave) : []
+    for (const { desde, hasta } of periods) await query(ERASE_PERIOD, { ...key, telefono, desde, hasta })
+    const clearedRows = includesFirstPeriod(periods) ? await query(CLEAR_METADATA, key) : []
     await recordErasure(query)
     return clearedRows.length > 0
   })
@@ -273,15 +273,15 @@ async function erasePrevious(
  */
 export async function eraseAllPrevious(
   { db, secretos, bitacora }: Pick<Deps, 'db' | 'secretos' | 'bitacora'>,
-  quien: Actor,
+  actor: Actor,
   person: PersonQuery,
 ): Promise<{ anteriores: number; sin_metadatos: string[] }> {
   const sin_metadatos: string[] = []
-  const guias = await inEachPart(db, person, async (parte) => {
+  const guias = await inEachPart(db, person, async (part) => {
     let erasedCount = 0
-    for await (const guia of readPreviousGuias(parte.query, person)) {
-      const hasClearedMetadata = await erasePrevious({ db: parte, secretos }, person.telefono, guia, (query) =>
-        bitacora.record(query, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias: 1 } }),
+    for await (const guia of readPreviousGuias(part.query, person)) {
+      const hasClearedMetadata = await erasePrevious({ db: part, secretos }, person.telefono, guia, (query) =>
+        bitacora.record(query, actor, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias: 1 } }),
       )
       if (hasClearedMetadata) sin_metadatos.push(guia.guia)
       erasedCount++

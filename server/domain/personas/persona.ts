@@ -37,8 +37,8 @@ export interface GuiaQuery {
  * Reads the code of a guide.
  * @throws Problema 404 if there is no such guide
  */
-export const readGuiaQuery = async (db: Db, codigo: string): Promise<GuiaQuery> => ({
-  guia: (await findGuia(db, 'todos', codigo)).guia,
+export const readGuiaQuery = async (db: Db, code: string): Promise<GuiaQuery> => ({
+  guia: (await findGuia(db, 'todos', code)).guia,
 })
 
 /**
@@ -58,7 +58,7 @@ export async function findGuiaIfAny(db: Db, { guia }: GuiaQuery): Promise<GuiaRo
 export const inEachPart = async <R>(
   db: Db,
   { comercio_id }: Pick<PersonQuery, 'comercio_id'>,
-  perform: (parte: Db) => Promise<R>,
+  perform: (part: Db) => Promise<R>,
 ): Promise<R[]> => (comercio_id === null ? inEach(db, perform) : [await perform(db.de(comercio_id))])
 
 /**

@@ -85,21 +85,21 @@ function ownValuesIn(
   }
 }
 
-const hasOwnValues = (telefono: string, cambios: CorrectionChanges) =>
-  Object.keys(ownValuesIn(telefono, cambios)).length > 0
+const hasOwnValues = (telefono: string, changes: CorrectionChanges) =>
+  Object.keys(ownValuesIn(telefono, changes)).length > 0
 
-function decryptCorrecciones(secretos: Secrets, { id, correcciones }: RecogidaGuiaRow): DatedCorreccion[] {
+function decryptCorrecciones(secrets: Secrets, { id, correcciones }: RecogidaGuiaRow): DatedCorreccion[] {
   return (correcciones ?? []).map(({ secuencia, registrado_en, cambios }) => ({
     secuencia,
     registrado_en: new Date(registrado_en),
-    cambios: toReadable(secretos, { guia_id: id, secuencia }, Buffer.from(cambios, 'base64')),
+    cambios: toReadable(secrets, { guia_id: id, secuencia }, Buffer.from(cambios, 'base64')),
   }))
 }
 
 /** Reads all guides in whose pickup the telephone stands or stood, by scanning all guides. */
 async function* readGuiasWithRecogida(
   query: Query,
-  secretos: Secrets,
+  secrets: Secrets,
   person: PersonQuery,
 ): AsyncGenerator<MatchedRecogida> {
   const { telefono } = person
@@ -107,7 +107,7 @@ async function* readGuiasWithRecogida(
     const guiaRows: RecogidaGuiaRow[] = await query(GUIAS, { ...person, desde })
     for (const guiaRow of guiaRows) {
       const current = isOfTelefono(telefono, guiaRow.recogida)
-      const correcciones = decryptCorrecciones(secretos, guiaRow)
+      const correcciones = decryptCorrecciones(secrets, guiaRow)
       if (current || correcciones.some(({ cambios }) => hasOwnValues(telefono, cambios)))
         yield { ...guiaRow, current, correcciones }
     }
@@ -159,21 +159,21 @@ const ERASE_RECOGIDA = statement<GuiaKey & { telefono: string }>(
 )
 
 /** Returns the values of a correction without the pickups that have the telephone. */
-function withoutOwnValues(telefono: string, cambios: CorrectionChanges): CorrectionChanges {
+function withoutOwnValues(telefono: string, changes: CorrectionChanges): CorrectionChanges {
   const withoutOwn = (recogida: StoredRecogida) => (isOfTelefono(telefono, recogida) ? ERASED_RECOGIDA : recogida)
-  const { antes, despues } = cambios.recogida!
-  return { ...cambios, recogida: { antes: withoutOwn(antes), despues: withoutOwn(despues) } }
+  const { antes, despues } = changes.recogida!
+  return { ...changes, recogida: { antes: withoutOwn(antes), despues: withoutOwn(despues) } }
 }
 
 /** @returns false if the guide keeps the pickup, because a courier may still need it */
-async function eraseRecogida(query: Query, secretos: Secrets, telefono: string, clave: GuiaKey): Promise<boolean> {
-  const { recogida, estado } = await lockGuia(query, clave)
+async function eraseRecogida(query: Query, secrets: Secrets, telefono: string, key: GuiaKey): Promise<boolean> {
+  const { recogida, estado } = await lockGuia(query, key)
   if (isOfTelefono(telefono, recogida) && !isFinalState(estado)) return false
-  for (const { secuencia, cambios } of await readCorrecciones(query, secretos, clave)) {
+  for (const { secuencia, cambios } of await readCorrecciones(query, secrets, key)) {
     if (hasOwnValues(telefono, cambios))
-      await saveChanges(query, secretos, { ...clave, secuencia }, withoutOwnValues(telefono, cambios))
+      await saveChanges(query, secrets, { ...key, secuencia }, withoutOwnValues(telefono, cambios))
   }
-  await query(ERASE_RECOGIDA, { ...clave, telefono })
+  await query(ERASE_RECOGIDA, { ...key, telefono })
   return true
 }
 
@@ -191,26 +191,26 @@ interface RecogidaErasure {
  */
 export async function eraseRecogidas(
   { db, secretos, bitacora }: Pick<Deps, 'db' | 'secretos' | 'bitacora'>,
-  quien: Actor,
+  actor: Actor,
   person: PersonQuery,
 ): Promise<RecogidaErasure> {
   const ongoing: string[] = []
   let recogidas = 0
-  await inEachPart(db, person, async (parte) => {
+  await inEachPart(db, person, async (part) => {
     const toErase: MatchedRecogida[] = []
-    for await (const matched of readGuiasWithRecogida(parte.query, secretos, person)) {
+    for await (const matched of readGuiasWithRecogida(part.query, secretos, person)) {
       if (matched.current && !matched.terminada) ongoing.push(matched.guia)
       else toErase.push(matched)
     }
     while (toErase.length > 0) {
       const batch = toErase.splice(0, GUIAS_PER_TRANSACTION)
-      recogidas += await inTransaction(parte, async (query) => {
+      recogidas += await inTransaction(part, async (query) => {
         let guias = 0
         for (const pendingGuia of batch) {
           if (await eraseRecogida(query, secretos, person.telefono, guiaKeyOf(pendingGuia))) guias++
           else ongoing.push(pendingGuia.guia)
         }
-        await bitacora.record(query, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
+        await bitacora.record(query, actor, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
         return guias
       })
     }

@@ -19,23 +19,23 @@ const CORRECCIONES = statement<GuiaKey, Pick<EventoRow, 'secuencia' | 'cambios' 
 )
 
 /** Decrypted corrections of a guide. A correction that no master key decrypts has no values. */
-export async function readCorrecciones(query: Query, secretos: Secrets, clave: GuiaKey): Promise<DatedCorreccion[]> {
-  const rows = await query(CORRECCIONES, clave)
+export async function readCorrecciones(query: Query, secrets: Secrets, key: GuiaKey): Promise<DatedCorreccion[]> {
+  const rows = await query(CORRECCIONES, key)
   return rows.map(({ secuencia, cambios, registrado_en }) => ({
     secuencia,
     registrado_en,
-    cambios: toReadable(secretos, { guia_id: clave.guia_id, secuencia }, cambios!),
+    cambios: toReadable(secrets, { guia_id: key.guia_id, secuencia }, cambios!),
   }))
 }
 
 /** Decrypted values of a correction; none if no master key decrypts them. */
 export function toReadable(
-  secretos: Secrets,
+  secrets: Secrets,
   evento: { guia_id: string; secuencia: number },
-  cifrado: Uint8Array,
+  encrypted: Uint8Array,
 ): CorrectionChanges {
   try {
-    return decryptChanges(secretos, evento, cifrado)
+    return decryptChanges(secrets, evento, encrypted)
   } catch {
     return {}
   }
@@ -48,7 +48,7 @@ const LOCK = statement<GuiaKey, GuiaRow>(
 )
 
 /** Locks a guide and returns its row. */
-export const lockGuia = async (query: Query, clave: GuiaKey): Promise<GuiaRow> => (await query(LOCK, clave))[0]!
+export const lockGuia = async (query: Query, key: GuiaKey): Promise<GuiaRow> => (await query(LOCK, key))[0]!
 
 const SAVE_CHANGES = statement<GuiaKey & { secuencia: number; cambios: Buffer }>(
   'personas.guardarCambios',
@@ -60,7 +60,7 @@ const SAVE_CHANGES = statement<GuiaKey & { secuencia: number; cambios: Buffer }>
 /** Replaces the values of a correction. */
 export const saveChanges = (
   query: Query,
-  secretos: Secrets,
-  clave: GuiaKey & { secuencia: number },
-  cambios: CorrectionChanges,
-): Promise<unknown> => query(SAVE_CHANGES, { ...clave, cambios: encryptChanges(secretos, clave, cambios) })
+  secrets: Secrets,
+  key: GuiaKey & { secuencia: number },
+  changes: CorrectionChanges,
+): Promise<unknown> => query(SAVE_CHANGES, { ...key, cambios: encryptChanges(secrets, key, changes) })

@@ -17,14 +17,14 @@ const DIGEST_STYLE = { ...SMALL_STYLE, cuerpo: 7.2, color: TONES.ink }
  * Returns the grid that shows the largest area of photos. Photos are never cropped, because the cropped part might
  * matter.
  */
-function findBestGrid(fotos: Archivo[], alto: number) {
-  const opciones = [1, 2, 3, 4, 5]
+function findBestGrid(fotos: Archivo[], height: number) {
+  const options = [1, 2, 3, 4, 5]
     .filter((columns) => columns <= fotos.length)
     .map((columns) => {
       const rowCount = Math.ceil(fotos.length / columns)
       const caja = {
         ancho: (CONTENT_WIDTH - GAP * (columns - 1)) / columns,
-        alto: (alto - (GAP + CAPTION_HEIGHT) * rowCount) / rowCount,
+        alto: (height - (GAP + CAPTION_HEIGHT) * rowCount) / rowCount,
       }
       const seen = fotos.reduce((sum, { image }) => {
         const size = fitInside(image ?? PLACEHOLDER_SIZE, caja, MAX_ENLARGEMENT)
@@ -32,18 +32,18 @@ function findBestGrid(fotos: Archivo[], alto: number) {
       }, 0)
       return { columns, caja, seen }
     })
-  return opciones.reduce((best, option) => (option.seen > best.seen ? option : best))
+  return options.reduce((best, option) => (option.seen > best.seen ? option : best))
 }
 
 /**
- * Draws photos, or the signature, in a grid at most `alto` points high. Returns the vertical position of the next part.
+ * Draws photos, or the signature, in a grid at most `height` points high. Returns the vertical position of the next part.
  */
-export function drawFotos({ canvas, datos, clock }: PdfPage, fotos: Archivo[], y: number, alto: number): number {
+export function drawFotos({ canvas, datos, clock }: PdfPage, fotos: Archivo[], y: number, height: number): number {
   if (fotos.length === 0) return y
   const isFirma = fotos[0] === datos.firma
-  const titulo = isFirma ? 'Firma, ampliada' : fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
-  const top = canvas.paragraph(titulo, X, y, TITLE_STYLE, { role: 'H2' }) + 8
-  const { columns, caja } = findBestGrid(fotos, Math.min(alto - TITULAR, MAX_GRID_HEIGHT))
+  const title = isFirma ? 'Firma, ampliada' : fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
+  const top = canvas.paragraph(title, X, y, TITLE_STYLE, { role: 'H2' }) + 8
+  const { columns, caja } = findBestGrid(fotos, Math.min(height - TITULAR, MAX_GRID_HEIGHT))
   let bottom = top
   for (let firstIndex = 0; firstIndex < fotos.length; firstIndex += columns) {
     const rowFotos = fotos.slice(firstIndex, firstIndex + columns)
@@ -62,20 +62,14 @@ export function drawFotos({ canvas, datos, clock }: PdfPage, fotos: Archivo[], y
 
 type Cell = { x: number; y: number; ancho: number; alto: number }
 
-function drawFoto(
-  { canvas, datos, clock }: PdfPage,
-  foto: Archivo,
-  nombre: string,
-  cell: Cell,
-  isNarrow: boolean,
-): void {
+function drawFoto({ canvas, datos, clock }: PdfPage, foto: Archivo, name: string, cell: Cell, isNarrow: boolean): void {
   const { image, capturado_en: tomada } = foto
   const { x, y, ancho, alto } = cell
   canvas.artifact(() => canvas.doc.rect(x, y, ancho, alto).fill(TONES.background))
   if (image) {
     const size = fitInside(image, cell, MAX_ENLARGEMENT)
     const [left, topEdge] = [x + (ancho - size.ancho) / 2, y + (alto - size.alto) / 2]
-    const descripcion = `${nombre} de la entrega de la guía ${datos.guia}`
+    const descripcion = `${name} de la entrega de la guía ${datos.guia}`
     canvas.image(descripcion, image.bytes, left, topEdge, size)
   } else {
     const nota = 'No se pudo mostrar esta imagen; su huella está en la tabla.'
@@ -84,7 +78,7 @@ function drawFoto(
     canvas.paragraph(nota, x + 8, noteTop, SMALL_STYLE, { ancho: noteWidth, max: 3, align: 'centro' })
   }
   const when = tomada ? ` · ${isNarrow ? clock.hora(tomada) : clock.formatShort(tomada)}` : ''
-  canvas.paragraph(`${nombre}${when}`, x, y + alto + 2, SMALL_STYLE, { ancho, role: 'Caption' })
+  canvas.paragraph(`${name}${when}`, x, y + alto + 2, SMALL_STYLE, { ancho, role: 'Caption' })
 }
 
 const ROW_HEIGHT = 11.6
@@ -94,7 +88,7 @@ export const heightOfDigests = (archivos: Archivo[]): number =>
   archivos.length === 0 ? 0 : 46 + archivos.length * ROW_HEIGHT
 
 /** Draws the table of the files' digests. Returns the vertical position of the next part. */
-export function huellas({ canvas }: PdfPage, archivos: Archivo[], y: number): number {
+export function digests({ canvas }: PdfPage, archivos: Archivo[], y: number): number {
   if (archivos.length === 0) return y
   let bottom = canvas.paragraph('Integridad de los archivos', X, y, TITLE_STYLE, { role: 'H2' }) + 4
   const columns = [
@@ -136,15 +130,15 @@ function buildNoteText({ datos, clock }: PdfPage): string {
 }
 
 /** Returns the height of the closing note, in points. */
-export const altoDeNota = (pagina: PdfPage): number =>
-  pagina.canvas.alto(buildNoteText(pagina), NOTA, CONTENT_WIDTH, MAX_NOTE_LINES) + 8
+export const altoDeNota = (page: PdfPage): number =>
+  page.canvas.alto(buildNoteText(page), NOTA, CONTENT_WIDTH, MAX_NOTE_LINES) + 8
 
 /** Draws the closing note at the foot of the page, wherever the rest ends. */
-export function nota(pagina: PdfPage): void {
-  const alto = altoDeNota(pagina)
-  const y = CONTENT_BOTTOM - alto
-  pagina.canvas.rule(X, y, CONTENT_WIDTH)
-  pagina.canvas.paragraph(buildNoteText(pagina), X, y + 6, NOTA, { ancho: CONTENT_WIDTH, max: MAX_NOTE_LINES })
+export function nota(page: PdfPage): void {
+  const height = altoDeNota(page)
+  const y = CONTENT_BOTTOM - height
+  page.canvas.rule(X, y, CONTENT_WIDTH)
+  page.canvas.paragraph(buildNoteText(page), X, y + 6, NOTA, { ancho: CONTENT_WIDTH, max: MAX_NOTE_LINES })
 }
 
 /** Minimum height, in points, of a row in which photos still show something. */
@@ -166,7 +160,7 @@ export function growthOf([single, ...others]: Archivo[]): number {
 }
 
 /** Returns the minimum height of photos, digests and closing note together, in points. */
-export const heightOfEvidence = (pagina: PdfPage, fotos: Archivo[], archivos: Archivo[]): number =>
+export const heightOfEvidence = (page: PdfPage, fotos: Archivo[], archivos: Archivo[]): number =>
   (fotos.length === 0 ? 0 : TITULAR + MIN_FOTOS_HEIGHT * (fotos.length > 4 ? 2 : 1)) +
   heightOfDigests(archivos) +
-  altoDeNota(pagina)
+  altoDeNota(page)

@@ -3,7 +3,7 @@ import { lineHeight } from '../../platform/pdf/lines.ts'
 import type { Milestone } from './pdfContent.ts'
 import {
   CONTENT_WIDTH,
-  coordenadas,
+  coordinates,
   NO_DATA,
   type PdfPage,
   SMALL_STYLE,
@@ -34,15 +34,15 @@ export function measureHistoryRows({ canvas, datos, clock }: PdfPage): HistoryRo
   const cellsOf = (milestone: Milestone) => [
     clock.formatShort(milestone.ocurrido_en),
     milestone.descripcion.trim() || NO_DATA,
-    milestone.lugar?.trim() || coordenadas(milestone) || NO_DATA,
+    milestone.lugar?.trim() || coordinates(milestone) || NO_DATA,
   ]
-  const alto = (texts: string[]) =>
-    Math.max(...texts.map((texto, i) => canvas.alto(texto, CELL_STYLE, COLUMNS[i]!.ancho, 2)), lineHeight(CELL_STYLE)) +
+  const height = (texts: string[]) =>
+    Math.max(...texts.map((text, i) => canvas.alto(text, CELL_STYLE, COLUMNS[i]!.ancho, 2)), lineHeight(CELL_STYLE)) +
     ROW_GAP
   // Two pages hold far fewer than 200 rows, so measuring more would be wasted.
   return shortenTo(datos.historial, 200).map((milestone) => {
     const texts = typeof milestone === 'number' ? buildOmittedRow(milestone).texts : cellsOf(milestone)
-    return { texts, alto: alto(texts) }
+    return { texts, alto: height(texts) }
   })
 }
 
@@ -95,11 +95,11 @@ export function distributeRows(rows: HistoryRow[], { first, second, growth }: Pa
  * Shortens rows that do not all fit. Keeps the first row and the last rows, which tell most, and a line with the number
  * of rows left out.
  */
-function shorten(rows: HistoryRow[], alto: number): HistoryRow[] {
+function shorten(rows: HistoryRow[], height: number): HistoryRow[] {
   const [first, ...others] = rows
-  if (!first || rows.reduce((sum, row) => sum + row.alto, 0) <= alto) return rows
+  if (!first || rows.reduce((sum, row) => sum + row.alto, 0) <= height) return rows
   const lastRows: HistoryRow[] = []
-  let remaining = alto - LINE_HEIGHT - first.alto
+  let remaining = height - LINE_HEIGHT - first.alto
   for (const row of others.toReversed()) {
     if (row.alto > remaining && lastRows.length > 0) break
     remaining -= row.alto
@@ -115,14 +115,9 @@ const buildOmittedRow = (count: number): HistoryRow => ({
 })
 
 /** Draws the table of events. Returns the vertical position of the next part. */
-export function historial(
-  { canvas, datos, clock }: PdfPage,
-  rows: HistoryRow[],
-  y: number,
-  titulo = 'Historial',
-): number {
+export function history({ canvas, datos, clock }: PdfPage, rows: HistoryRow[], y: number, title = 'Historial'): number {
   if (rows.length === 0) return y
-  let bottom = canvas.paragraph(titulo, X, y, TITLE_STYLE, { role: 'H2' }) + 1
+  let bottom = canvas.paragraph(title, X, y, TITLE_STYLE, { role: 'H2' }) + 1
   const nota = `Horas en ${clock.zona(datos.entregado_en)}`
   canvas.paragraph(nota, X + CONTENT_WIDTH - 260, bottom - 14, SMALL_STYLE, { ancho: 260, align: 'derecha' })
   canvas.within('Table', () => {
@@ -144,10 +139,10 @@ function drawHeaderRow(canvas: Canvas, y: number): number {
 
 function drawHistoryRow(canvas: Canvas, { texts, alto }: HistoryRow, y: number): number {
   canvas.within('TR', () => {
-    for (const [i, texto] of texts.entries()) {
+    for (const [i, text] of texts.entries()) {
       const { x, ancho } = COLUMNS[i]!
       const style = { ...CELL_STYLE, color: i === 1 ? TONES.ink : TONES.grey }
-      canvas.paragraph(texto, x, y + ROW_GAP / 2, style, { ancho, max: 2, role: 'TD' })
+      canvas.paragraph(text, x, y + ROW_GAP / 2, style, { ancho, max: 2, role: 'TD' })
     }
   })
   canvas.rule(X, y + alto, CONTENT_WIDTH)

@@ -25,13 +25,13 @@ export interface EvidencePolicies {
  * @throws Problema 422 that names each member that is missing or not allowed
  */
 export function judgeEvidence<T extends PresentedEntrega>(
-  politica: PoliticaDeEvidencia,
+  policy: PoliticaDeEvidencia,
   doorPolicy: EvidencePolicies['doorPolicy'],
   entrega: T,
 ): { admitted: T; judgement: EvidenciaDePrueba } {
   const { firma, sin_firma } = entrega
   if (firma !== undefined && sin_firma !== undefined) throw problemOfFaults('validacion', [FIRMA_AND_REASON])
-  const defects = defectsOf(politica, entrega)
+  const defects = defectsOf(policy, entrega)
   const metDoorPolicy = doorPolicy === undefined || defectsOf(doorPolicy, entrega).length === 0
   if (defects.length > 0 && !metDoorPolicy) {
     throw problemOfFaults(
@@ -41,7 +41,7 @@ export function judgeEvidence<T extends PresentedEntrega>(
   }
   const faltas = defects.flatMap(({ missing }) => missing ?? [])
   const pagina_anterior = doorPolicy === undefined || defects.length > 0
-  return { admitted: withoutRefused(politica, entrega), judgement: { ...politica, faltas, pagina_anterior } }
+  return { admitted: withoutRefused(policy, entrega), judgement: { ...policy, faltas, pagina_anterior } }
 }
 
 const FIRMA_AND_REASON: Falla = {
@@ -56,8 +56,8 @@ interface Defect {
   missing?: EvidenciaQueFalta
 }
 
-function defectsOf(politica: PoliticaDeEvidencia, entrega: PresentedEntrega): Defect[] {
-  const { fotos_minimas, firma: firmaRule, documento: documentRule } = politica
+function defectsOf(policy: PoliticaDeEvidencia, entrega: PresentedEntrega): Defect[] {
+  const { fotos_minimas, firma: firmaRule, documento: documentRule } = policy
   const { recibido_por, fotos, firma, sin_firma } = entrega
   const { documento } = recibido_por
   const defects: Defect[] = []
@@ -94,12 +94,12 @@ function defectsOf(politica: PoliticaDeEvidencia, entrega: PresentedEntrega): De
  * Removes the members that the merchant does not allow, so that they are not stored. Only outdated pages still send
  * them.
  */
-function withoutRefused<T extends PresentedEntrega>(politica: PoliticaDeEvidencia, entrega: T): T {
+function withoutRefused<T extends PresentedEntrega>(policy: PoliticaDeEvidencia, entrega: T): T {
   const { firma, sin_firma, recibido_por, ...rest } = entrega
-  const { documento, ...quien } = recibido_por
+  const { documento, ...caller } = recibido_por
   return {
     ...rest,
-    ...(politica.firma === 'no' ? {} : { firma, sin_firma }),
-    recibido_por: politica.documento === 'no' ? quien : recibido_por,
+    ...(policy.firma === 'no' ? {} : { firma, sin_firma }),
+    recibido_por: policy.documento === 'no' ? caller : recibido_por,
   } as T
 }

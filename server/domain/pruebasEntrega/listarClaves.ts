@@ -5,8 +5,8 @@ import { signingKey } from '../../platform/signing/jws.ts'
 import type { Handler } from '../operation.ts'
 
 /** Returns the public keys of all signatures: first the present key, then every earlier one. */
-async function readPublicKeys(db: Db, secretos: Secrets): Promise<ClavePublica[]> {
-  const { publicKey } = await signingKey(secretos)
+async function readPublicKeys(db: Db, secrets: Secrets): Promise<ClavePublica[]> {
+  const { publicKey } = await signingKey(secrets)
   const rows = await db.central.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })
   return [publicKey, ...rows.map(({ jwk }) => jwk as ClavePublica).filter(({ kid }) => kid !== publicKey.kid)]
 }

@@ -13,19 +13,19 @@ import { type PruebaKey, readArchivos } from './prueba.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async ({ path, query, identity }, deps) => {
   const guia = await findGuia(deps.db, identity, path.guia)
-  const ambito = { operacion: 'listarIntentosDeGuia', dueno: `${identity.comercioId}:${identity.modo}` } as const
-  return { status: 200, body: await readIntentoPage(deps, ambito, guia, query) }
+  const scope = { operacion: 'listarIntentosDeGuia', dueno: `${identity.comercioId}:${identity.modo}` } as const
+  return { status: 200, body: await readIntentoPage(deps, scope, guia, query) }
 }
 
 /** Returns a page of a guide's failed attempts, for its merchant or for operators, with new links each time. */
 export const readIntentoPage = (
   { db, cursors, archivoLinks }: Pick<Deps, 'db' | 'cursors' | 'archivoLinks'>,
-  ambito: { operacion: OperationId; dueno: string },
+  scope: { operacion: OperationId; dueno: string },
   guia: GuiaRow,
   query: Pagination | undefined,
 ) =>
-  paginate(cursors, { ...ambito, filters: { guia: guia.guia } }, query ?? {}, {
-    leer: (despues, count) => readIntentos(db, guia, Number(despues?.[0] ?? 0), count),
+  paginate(cursors, { ...scope, filters: { guia: guia.guia } }, query ?? {}, {
+    leer: (after, count) => readIntentos(db, guia, Number(after?.[0] ?? 0), count),
     posicion: ({ secuencia }) => [secuencia],
     present: (intento) => presentFailedIntento({ archivoLinks }, intento),
   })

@@ -3,13 +3,13 @@ import { findGuia } from '../records/guiaLookup.ts'
 import { readIntentoPage } from './listarIntentos.ts'
 
 export const listarIntentosPorOperador: Handler<'listarIntentosPorOperador'> = async (
-  { path, query, ...quien },
+  { path, query, ...caller },
   deps,
 ) => {
   const guia = await findGuia(deps.db, 'todos', path.guia)
-  const ambito = { operacion: 'listarIntentosPorOperador', dueno: 'operador' } as const
-  const body = await readIntentoPage(deps, ambito, guia, query)
-  await deps.bitacora.recordRead(quien, {
+  const scope = { operacion: 'listarIntentosPorOperador', dueno: 'operador' } as const
+  const body = await readIntentoPage(deps, scope, guia, query)
+  await deps.bitacora.recordRead(caller, {
     accion: 'listarIntentosPorOperador',
     sobre: ['guia', guia.guia],
     de: { comercio_id: guia.comercio_id, modo: guia.modo },

@@ -68,7 +68,7 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 export const bringPruebasForward = ({ db, clock }: Pick<DepsDePdf, 'db' | 'clock'>) =>
   inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
 
-const LEER = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<GuiaRow, 'guia'>>(
+const READ = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<GuiaRow, 'guia'>>(
   'pruebas.leer',
   'merchant',
   `select p.*, g.guia, ${ENTREGA_REPARTIDOR} from prueba_entrega p
@@ -119,10 +119,10 @@ const FINISH = statement<
  * Creates the documents of these proofs and signs their manifests. A proof that fails is postponed and does not delay
  * the others. If the database accepts no writes, all proofs fail, and none is postponed.
  */
-export async function makePdfs(deps: DepsDePdf, trabajos: readonly HeldJob[]): Promise<void> {
-  for (const trabajo of trabajos) {
-    if (trabajo.signal?.aborted) continue
-    const [prueba] = await deps.db.query(LEER, fromJob(trabajo))
+export async function makePdfs(deps: DepsDePdf, jobs: readonly HeldJob[]): Promise<void> {
+  for (const job of jobs) {
+    if (job.signal?.aborted) continue
+    const [prueba] = await deps.db.query(READ, fromJob(job))
     if (!prueba) continue
     try {
       await makePdf(deps, prueba)
@@ -153,9 +153,9 @@ export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Pr
   const fotos: ReadArchivo[] = []
   // Photos are read one after the other, because ten of 40 megapixels at once would not fit into a small container.
   for (const foto of await readRowsOf(db, guia, prueba.fotos))
-    fotos.push(await leer(deps, prueba, foto, { side: fotoSide(prueba.fotos.length), quality: 78 }))
+    fotos.push(await read(deps, prueba, foto, { side: fotoSide(prueba.fotos.length), quality: 78 }))
   const [firmaRow] = await readRowsOf(db, guia, prueba.firma === null ? [] : [prueba.firma])
-  const firma = firmaRow && (await leer(deps, prueba, firmaRow, DE_FIRMA))
+  const firma = firmaRow && (await read(deps, prueba, firmaRow, DE_FIRMA))
   const locationMap = await drawLocationMap(prueba, deps)
   const contenido = await threads.run(
     THREADS_OWNER,
@@ -213,17 +213,17 @@ const DE_FIRMA = { side: 900, quality: 92 }
  * Reads a picture as the document shows it. If the storage does not return the picture within the waits of `RETRY_DELAYS_MS`,
  * the document is made without the picture.
  */
-async function leer(
+async function read(
   { store, log }: DepsDePdf,
   prueba: PruebaRow,
   row: ReadArchivo['row'],
   { side, quality }: { side: number; quality: number },
 ): Promise<ReadArchivo> {
   try {
-    const contenido = await buffer(await store.leer(row.archivo))
-    if (!hash('sha256', contenido, 'buffer').equals(row.sha256))
+    const content = await buffer(await store.leer(row.archivo))
+    if (!hash('sha256', content, 'buffer').equals(row.sha256))
       throw unavailable('The bytes of the file do not match the stored digest.')
-    return { row, image: await prepareImage(contenido, side, quality) }
+    return { row, image: await prepareImage(content, side, quality) }
   } catch (err) {
     if (prueba.intentos < RETRY_DELAYS_MS.length) throw err
     log.warn({ err, archivo: row.archivo }, 'picture left out of its PDF')

@@ -20,8 +20,8 @@ export function buildManifest(
   { guia, modo, external_ref }: Pick<GuiaRow, 'guia' | 'modo' | 'external_ref'>,
   prueba: PruebaWithRepartidor,
   archivos: readonly ArchivoRow[],
-  sal: string,
-  ahora: Date,
+  salt: string,
+  now: Date,
 ): ManifiestoDePrueba {
   const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = prueba
   return {
@@ -32,10 +32,10 @@ export function buildManifest(
     external_ref,
     entregado_en: prueba.entregado_en.toISOString(),
     registrado_en: prueba.registrado_en.toISOString(),
-    hecho_en: ahora.toISOString(),
+    hecho_en: now.toISOString(),
     repartidor: prueba.repartidor,
     posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m, distancia_avisada_m },
-    recibido_por_sha256: digestOfReceiver(prueba.recibido_por, sal),
+    recibido_por_sha256: digestOfReceiver(prueba.recibido_por, salt),
     sin_firma: prueba.sin_firma,
     evidencia: prueba.evidencia,
     archivos: archivos.map(({ archivo, tipo, mime, bytes, sha256 }) => ({
@@ -48,9 +48,9 @@ export function buildManifest(
   }
 }
 
-const digestOfReceiver = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
-  hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
+const digestOfReceiver = ({ nombre, documento, relacion }: RecibidoPor, salt: string) =>
+  hash('sha256', JSON.stringify([salt, nombre, documento, relacion]))
 
 /** Signs a manifest as a JWS with a `typ` of its own, so that it cannot be mistaken for any other signed document. */
-export const signManifest = (secretos: Secrets, manifiesto: ManifiestoDePrueba) =>
-  signJws(secretos, MANIFEST_TYPE, manifiesto)
+export const signManifest = (secrets: Secrets, manifiesto: ManifiestoDePrueba) =>
+  signJws(secrets, MANIFEST_TYPE, manifiesto)

@@ -78,8 +78,8 @@ export async function collectData(
   }
 }
 
-const present = ({ row, image }: ReadArchivo, nombre: string): Archivo => ({
-  nombre: `${nombre} · ${row.archivo}`,
+const present = ({ row, image }: ReadArchivo, name: string): Archivo => ({
+  nombre: `${name} · ${row.archivo}`,
   image,
   sha256: enHexadecimal(row.sha256),
   capturado_en: row.capturado_en?.toISOString() ?? null,

@@ -32,5 +32,5 @@ export interface PdfPage {
 export const NO_DATA = '—'
 
 /** Returns a point as people read it; undefined if unknown. */
-export const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string | undefined =>
+export const coordinates = ({ lat, lng }: { lat: number | null; lng: number | null }): string | undefined =>
   lat === null || lng === null ? undefined : `${lat.toFixed(5)}, ${lng.toFixed(5)}`

@@ -111,12 +111,12 @@ const USE_ARCHIVOS = statement<PruebaKey & { archivos: readonly string[]; usado_
 async function takeStepUsing(
   { db, notifyJobs }: Pick<Deps, 'db' | 'notifyJobs'>,
   guia: GuiaRow,
-  paso: StepWithConsequences,
+  step: StepWithConsequences,
   archivos: readonly string[],
   write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
-  const takenStep = await darPasoCon({ db, notifyJobs }, guia, paso, async (query, evento) => {
-    const used = await query(USE_ARCHIVOS, { ...guiaKeyOf(guia), archivos, usado_en: paso.registrado_en })
+  const takenStep = await darPasoCon({ db, notifyJobs }, guia, step, async (query, evento) => {
+    const used = await query(USE_ARCHIVOS, { ...guiaKeyOf(guia), archivos, usado_en: step.registrado_en })
     if (used.length !== archivos.length)
       throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
     await write(query, evento)
@@ -158,7 +158,7 @@ export type PruebaEvidence = Pick<
 export async function deliver(
   { db, newId, notifyJobs }: Pick<Deps, 'db' | 'newId' | 'notifyJobs'>,
   guia: GuiaRow,
-  paso: GuiaStep,
+  step: GuiaStep,
   evidencia: PruebaEvidence,
   { politica, doorPolicy }: EvidencePolicies,
   runLast: InTransaction = async () => {},
@@ -167,7 +167,7 @@ export async function deliver(
   const { recibido_por, fotos, firma, sin_firma, lat, lng, precision_m, distancia_avisada_m } = admitted
   const distancia_m = distanceOf(guia, admitted)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
-  const takenStep = await takeStepUsing({ db, notifyJobs }, guia, paso, archivos, async (query, { secuencia }) => {
+  const takenStep = await takeStepUsing({ db, notifyJobs }, guia, step, archivos, async (query, { secuencia }) => {
     await query(PROVE_ENTREGA, {
       ...guiaKeyOf(guia),
       id: newId().id,
@@ -182,8 +182,8 @@ export async function deliver(
       evidencia: judgement,
       distancia_m,
       distancia_avisada_m: distancia_avisada_m ?? null,
-      entregado_en: paso.ocurrido_en,
-      registrado_en: paso.registrado_en,
+      entregado_en: step.ocurrido_en,
+      registrado_en: step.registrado_en,
     })
     await runLast(query)
   })
@@ -211,11 +211,11 @@ const PROVE_INTENTO = statement<
 export const recordIntento = (
   deps: Pick<Deps, 'db' | 'notifyJobs'>,
   guia: GuiaRow,
-  paso: StepWithConsequences,
+  step: StepWithConsequences,
   fotos: readonly string[],
   runLast: InTransaction = async () => {},
 ): ReturnType<typeof darPaso> =>
-  takeStepUsing(deps, guia, paso, fotos, async (query, { secuencia }) => {
-    await query(PROVE_INTENTO, { ...guiaKeyOf(guia), secuencia, fotos, registrado_en: paso.registrado_en })
+  takeStepUsing(deps, guia, step, fotos, async (query, { secuencia }) => {
+    await query(PROVE_INTENTO, { ...guiaKeyOf(guia), secuencia, fotos, registrado_en: step.registrado_en })
     await runLast(query)
   })

@@ -22,20 +22,20 @@ import { deliver, findPrueba, readArchivos, readPruebas, recordIntento } from '.
 /** Registers a delivery with its proof. Repeating a delivery returns the event of the first time. */
 export async function registerWithPrueba(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'secretos' | 'notifyJobs'>,
-  { api, ...quien }: Reporter & Pick<ReportSource, 'api'>,
-  codigo: string,
+  { api, ...caller }: Reporter & Pick<ReportSource, 'api'>,
+  code: string,
   body: EntregaParaRegistrar & Pick<Report, 'idempotencia'>,
 ): Promise<DeclaredResponse<'registrarEntrega'>> {
   const { db } = deps
-  const registro = await registerOnce(deps, quien, codigo, body, {
+  const registered = await registerOnce(deps, caller, code, body, {
     estado: 'entregado',
     async dar(guia, reportedStep) {
       const decision = afterEstado(guia.decision, 'entregado')
-      const paso = { ...reportedStep, ...decideEntrega(guia, reportedStep.ocurrido_en), decision }
+      const step = { ...reportedStep, ...decideEntrega(guia, reportedStep.ocurrido_en), decision }
       const politica = await readPolicy(db, guia.comercio_id)
       const doorPolicy = api === '/repartidor/v1' ? body.evidencia : politica
-      return (await areUnused(db, guia, requestedArchivosOf(body), { autor: quien.autor, api }))
-        ? deliver(deps, guia, paso, body, { politica, doorPolicy })
+      return (await areUnused(db, guia, requestedArchivosOf(body), { autor: caller.autor, api }))
+        ? deliver(deps, guia, step, body, { politica, doorPolicy })
         : undefined
     },
     // A delivered guide has one proof. A request with the same content as that proof is a repetition, with or without
@@ -45,8 +45,8 @@ export async function registerWithPrueba(
       return prueba && findEvento(db, guia, prueba.secuencia)
     },
   })
-  const { distancia_m = null } = registro.repetido ? ((await pruebaOf(db, registro)) ?? {}) : registro
-  return answerReport(registro, { ...presentEvento(registro.evento), aplicado: true, distancia_m })
+  const { distancia_m = null } = registered.repetido ? ((await pruebaOf(db, registered)) ?? {}) : registered
+  return answerReport(registered, { ...presentEvento(registered.evento), aplicado: true, distancia_m })
 }
 
 /** Returns the proof of a delivery's own event. The guide's proof is another one if the delivery was undone since. */
@@ -79,10 +79,10 @@ const requestedArchivosOf = ({ fotos, firma }: EntregaParaRegistrar): RequestedA
  */
 export const takeStepWithFotos =
   (deps: Pick<Deps, 'db' | 'notifyJobs'>, de: ReportSource, fotos: readonly string[] = []) =>
-  async (guia: GuiaRow, paso: StepWithConsequences) => {
-    if (fotos.length === 0) return paso.followUps ? darPasoCon(deps, guia, paso) : darPaso(deps, guia, paso)
+  async (guia: GuiaRow, step: StepWithConsequences) => {
+    if (fotos.length === 0) return step.followUps ? darPasoCon(deps, guia, step) : darPaso(deps, guia, step)
     return (await areUnused(deps.db, guia, requestedFotos(fotos), de))
-      ? recordIntento(deps, guia, paso, fotos)
+      ? recordIntento(deps, guia, step, fotos)
       : undefined
   }
 
@@ -115,7 +115,7 @@ async function areUnused(
 ): Promise<boolean> {
   const names = requested.map(({ archivo }) => archivo)
   const guiaArchivos = await readArchivos(db, guia, names)
-  const fallas = requested.flatMap(({ archivo, tipo, campo }): Falla[] => {
+  const faults = requested.flatMap(({ archivo, tipo, campo }): Falla[] => {
     const ownArchivo = guiaArchivos.get(archivo)
     // A photo by one courier proves nothing about another courier's delivery, so couriers use only their own files.
     // Operators use any file.
@@ -126,7 +126,7 @@ async function areUnused(
       : `no es un archivo suyo de esta guía; súbalo a POST ${api}/guias/${guia.guia}/archivos`
     return [{ campo, codigo: 'valor_no_admitido', mensaje }]
   })
-  if (fallas.length === 0) return true
+  if (faults.length === 0) return true
   if ((await findGuia(db, 'todos', guia.guia)).secuencia !== guia.secuencia) return false
-  throw problemOfFaults('validacion', fallas)
+  throw problemOfFaults('validacion', faults)
 }

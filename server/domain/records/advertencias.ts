@@ -40,24 +40,24 @@ interface WarnedGuia extends Destino, GuiaCoordinates {
  * Checks a guide's destination and location, and never rejects the guide. Returns a warning if the catalogue does not
  * know the destination. Returns another warning if the location is far from the destination or implausible.
  */
-export function judgeDestino(destino: Destino, lugar: GuiaCoordinates): DestinoJudgement {
+export function judgeDestino(destino: Destino, place: GuiaCoordinates): DestinoJudgement {
   const found = findDestino(destino.departamento, destino.municipio)
   if ('desconocido' in found) {
     const desconocido = { codigo: 'destino_desconocido', campo: `/${found.desconocido}` } as const
-    const suspicion = suspicionOf(destino, lugar)
+    const suspicion = suspicionOf(destino, place)
     return {
       distancia_km: null,
       advertencias: suspicion ? [desconocido, ubicacionAdvertencia(suspicion.codigo)] : [desconocido],
     }
   }
-  const { ubicacion_lat: lat, ubicacion_lng: lng } = lugar
+  const { ubicacion_lat: lat, ubicacion_lng: lng } = place
   if (lat === null || lng === null) return { distancia_km: null, advertencias: [] }
   const km = Math.round(distanceKm(found.municipio, { lat, lng }) * 10) / 10
   // Nearly all locations are near, so the slower check runs only for the others.
   if (km <= FAR_KM) return { distancia_km: km, advertencias: [] }
   return {
     distancia_km: km,
-    advertencias: [ubicacionAdvertencia(suspicionOf(destino, lugar)?.codigo ?? 'ubicacion_lejana')],
+    advertencias: [ubicacionAdvertencia(suspicionOf(destino, place)?.codigo ?? 'ubicacion_lejana')],
   }
 }
 
@@ -81,10 +81,10 @@ export const presentAdvertencias = (guia: WarnedGuia): Advertencia[] =>
 /** Codes of warnings about a null whose absence has a consequence. */
 const OF_NULLS = ['referencia_nula', 'lugar_nulo'] as const satisfies readonly AdvertenciaCode[]
 
-const isOfNull = (codigo: string) => (OF_NULLS as readonly string[]).includes(codigo)
+const isOfNull = (code: string) => (OF_NULLS as readonly string[]).includes(code)
 
 /** Reports whether a warning of a new guide is a fault instead if the request has `estricto`. */
-export const isRefusedIfStrict = (codigo: string): boolean => isImplausible(codigo) || isOfNull(codigo)
+export const isRefusedIfStrict = (code: string): boolean => isImplausible(code) || isOfNull(code)
 
 /** Returns the faults of a new guide whose nulls have a consequence, for requests with `estricto`. */
 export const explainNulls = (guia: WarnedGuia): Falla[] =>
@@ -117,7 +117,7 @@ const sayEnded = (state: string): Wording => ({
   sugerencia: null,
 })
 
-const WORDINGS: Record<AdvertenciaCode, (guia: WarnedGuia, campo: string) => Wording> = {
+const WORDINGS: Record<AdvertenciaCode, (guia: WarnedGuia, field: string) => Wording> = {
   telefono_dudoso: () => ({
     mensaje:
       'el número es posible, pero no figura en ningún plan de numeración conocido: revise los dígitos y el código de país',
@@ -153,8 +153,8 @@ const WORDINGS: Record<AdvertenciaCode, (guia: WarnedGuia, campo: string) => Wor
       'external_ref vino nula y cuenta como ausente: repetir esta creación hará otra guía; dé a cada pedido su referencia',
     sugerencia: null,
   }),
-  lugar_nulo: (_guia, campo) => ({
-    mensaje: `${campo.slice(1)} vino sin valor (null) y cuenta como ausente: el lugar se le pregunta al destinatario; si lo conoce, dé lat y lng, o maps_url`,
+  lugar_nulo: (_guia, field) => ({
+    mensaje: `${field.slice(1)} vino sin valor (null) y cuenta como ausente: el lugar se le pregunta al destinatario; si lo conoce, dé lat y lng, o maps_url`,
     sugerencia: null,
   }),
   destino_desconocido: describeUnknown,
@@ -209,14 +209,14 @@ function askForCorrection({ codigo, corrected }: Suspicion, { ubicacion_lat, ubi
 }
 
 /** Describes an unknown destination, with its likely mistake, and suggests names from the current catalogue. */
-function describeUnknown({ departamento, municipio }: WarnedGuia, campo: string): Wording {
-  const nombre = campo === '/departamento' ? departamento : municipio
+function describeUnknown({ departamento, municipio }: WarnedGuia, field: string): Wording {
+  const name = field === '/departamento' ? departamento : municipio
   const found = findDestino(departamento, municipio)
   const suggestedNames = 'suggest' in found ? found.suggest() : { departamentos: [], municipios: [] }
   // The catalogue may have changed since the warning was stored.
-  const unknown = 'suggest' in found && campo === `/${found.desconocido}` ? found : undefined
+  const unknown = 'suggest' in found && field === `/${found.desconocido}` ? found : undefined
   return {
-    mensaje: `${sayMistake(nombre, { departamento, municipio }, unknown, suggestedNames)}; si es correcto, la guía vale así`,
+    mensaje: `${sayMistake(name, { departamento, municipio }, unknown, suggestedNames)}; si es correcto, la guía vale así`,
     sugerencia: suggestedNames.departamentos.length + suggestedNames.municipios.length > 0 ? suggestedNames : null,
   }
 }
@@ -232,7 +232,7 @@ const formatList = (departamentos: readonly string[]) =>
     : or.format(departamentos)
 
 function sayMistake(
-  nombre: string,
+  name: string,
   { departamento, municipio }: Destino,
   found: UnknownDestino | undefined,
   names: NombresSugeridos,
@@ -240,17 +240,17 @@ function sayMistake(
   const mistake = found?.mistake()
   switch (mistake?.kind) {
     case 'elsewhere':
-      return `«${nombre}» no es un municipio de ${departamento}, sino de ${formatList(mistake.departamentos)}: revise el departamento`
+      return `«${name}» no es un municipio de ${departamento}, sino de ${formatList(mistake.departamentos)}: revise el departamento`
     case 'municipality':
-      return `«${nombre}» no es un departamento, sino un municipio de ${formatList(mistake.departamentos)}: escriba su departamento`
+      return `«${name}» no es un departamento, sino un municipio de ${formatList(mistake.departamentos)}: escriba su departamento`
     case 'swapped':
-      return `«${nombre}» es un municipio y «${municipio}» su departamento: escriba cada uno en su campo`
+      return `«${name}» es un municipio y «${municipio}» su departamento: escriba cada uno en su campo`
     case 'part':
       return found?.desconocido === 'municipio'
-        ? `«${nombre}» no es un municipio: escriba el suyo${inParentheses(names.municipios)}, y la zona en direccion`
-        : `«${nombre}» no es un departamento: escriba el suyo${inParentheses(names.departamentos)} y su municipio${inParentheses(names.municipios)}, y la zona en direccion`
+        ? `«${name}» no es un municipio: escriba el suyo${inParentheses(names.municipios)}, y la zona en direccion`
+        : `«${name}» no es un departamento: escriba el suyo${inParentheses(names.departamentos)} y su municipio${inParentheses(names.municipios)}, y la zona en direccion`
     default:
-      return `«${nombre}» no está en el catálogo: revise cómo está escrito`
+      return `«${name}» no está en el catálogo: revise cómo está escrito`
   }
 }
 

@@ -9,13 +9,13 @@
 export const MEMBERS_SINCE: Readonly<Record<string, number>> = {}
 
 /** Returns the newest version in a table like {@link MEMBERS_SINCE}. */
-export const formaCon = (desde: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(desde))
+export const formaCon = (from: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(from))
 
 /** Version of the webhook bodies of new events. */
-const FORMA = formaCon(MEMBERS_SINCE)
+const SHAPE = formaCon(MEMBERS_SINCE)
 
-/** {@link FORMA} as `evento.forma` stores it: null is the first version, so that it takes no space. */
-export const STORED_FORMA: number | null = FORMA === 1 ? null : FORMA
+/** {@link SHAPE} as `evento.forma` stores it: null is the first version, so that it takes no space. */
+export const STORED_FORMA: number | null = SHAPE === 1 ? null : SHAPE
 
 /** SQL of the version that a new event stores in `evento.forma`: a number or null, as `smallint`. */
 export const FORMA_EN_SQL = `${STORED_FORMA}::smallint`
@@ -28,16 +28,16 @@ export const FORMA_EN_SQL = `${STORED_FORMA}::smallint`
 export function removeNewMembers(
   datos: object,
   storedForma: number | null,
-  desde: Readonly<Record<string, number>> = MEMBERS_SINCE,
+  from: Readonly<Record<string, number>> = MEMBERS_SINCE,
 ): void {
-  const forma = storedForma ?? 1
-  for (const [path, version] of Object.entries(desde)) if (version > forma) remove(datos, path.split('.'))
+  const shape = storedForma ?? 1
+  for (const [path, version] of Object.entries(from)) if (version > shape) remove(datos, path.split('.'))
 }
 
-function remove(donde: unknown, [member, ...rest]: readonly string[]): void {
-  if (Array.isArray(donde)) for (const item of donde) remove(item, [member!, ...rest])
-  else if (donde !== null && typeof donde === 'object') {
-    const object = donde as Record<string, unknown>
+function remove(where: unknown, [member, ...rest]: readonly string[]): void {
+  if (Array.isArray(where)) for (const item of where) remove(item, [member!, ...rest])
+  else if (where !== null && typeof where === 'object') {
+    const object = where as Record<string, unknown>
     if (rest.length > 0) remove(object[member!], rest)
     else delete object[member!]
   }

@@ -15,29 +15,25 @@ const LINK_WITHOUT_COORDINATES: StoredAdvertencia = { codigo: 'enlace_sin_coorde
  * @param nulls places of the request's members that were null, as JSON Pointers
  * @throws Error if the telephone was not validated
  */
-export function normalizeGuia(
-  cuerpo: GuiaIndividual,
-  cuenta: Pick<Cuenta, 'pais'>,
-  nulls?: readonly string[],
-): GuiaData {
-  const telefono = readTelephone(cuerpo.telefono, cuerpo.pais ?? cuenta.pais)
+export function normalizeGuia(body: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>, nulls?: readonly string[]): GuiaData {
+  const telefono = readTelephone(body.telefono, body.pais ?? cuenta.pais)
   if ('error' in telefono) throw new Error('telefono was not validated')
-  const ubicacion = locate(cuerpo)
-  const destino = judgeDestino(cuerpo, ubicacion)
+  const ubicacion = locate(body)
+  const destino = judgeDestino(body, ubicacion)
   return {
-    external_ref: cuerpo.external_ref ?? null,
+    external_ref: body.external_ref ?? null,
     telefono: telefono.e164,
-    destinatario: cuerpo.destinatario ?? null,
-    departamento: cuerpo.departamento,
-    municipio: cuerpo.municipio,
-    direccion: cuerpo.direccion ?? null,
-    indicaciones: cuerpo.indicaciones ?? null,
-    contenido: cuerpo.contenido ?? null,
-    lat: cuerpo.lat ?? null,
-    lng: cuerpo.lng ?? null,
-    maps_url: cuerpo.maps_url ?? null,
-    recogida: recogidaOf(cuerpo, cuenta),
-    metadatos: normalizeMetadata(cuerpo.metadatos),
+    destinatario: body.destinatario ?? null,
+    departamento: body.departamento,
+    municipio: body.municipio,
+    direccion: body.direccion ?? null,
+    indicaciones: body.indicaciones ?? null,
+    contenido: body.contenido ?? null,
+    lat: body.lat ?? null,
+    lng: body.lng ?? null,
+    maps_url: body.maps_url ?? null,
+    recogida: recogidaOf(body, cuenta),
+    metadatos: normalizeMetadata(body.metadatos),
     ...ubicacion,
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     advertencias: [
@@ -96,8 +92,8 @@ function locate({ lat, lng, maps_url }: GuiaIndividual): UbicacionColumns {
   if (maps_url === undefined) {
     return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
   }
-  const enlace = readLinkedPlace(maps_url)
-  const linkCoordinates = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const link = readLinkedPlace(maps_url)
+  const linkCoordinates = link.tipo === 'coordenadas' ? link.coordenadas : undefined
   return {
     ubicacion_estado: 'confirmada',
     ubicacion_origen: 'maps_url',

@@ -149,29 +149,29 @@ export const CAMPOS = {
 type ColumnWithProperty<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
 
 /** Lists of columns that derive from a table of columns. A test derives them from a table with an additional column. */
-export function derive(campos: Campos) {
-  const newColumns = columnsWith(campos, { nuevo: true })
-  const shownColumns = columnsWith(campos, { shown: true })
-  const fotoColumns = columnsWith(campos, { inEvento: 'foto' })
+export function derive(fields: Campos) {
+  const newColumns = columnsWith(fields, { nuevo: true })
+  const shownColumns = columnsWith(fields, { shown: true })
+  const fotoColumns = columnsWith(fields, { inEvento: 'foto' })
   return {
     /** Columns to which the insertion of a guide gives a value of its own. All others start with the same value. */
     newColumns,
     /** SQL of the columns in `newColumns` with their types, for `json_to_recordset`. */
-    recordset: newColumns.map((nombre) => `${nombre} ${campos[nombre]!.tipo}`).join(', '),
+    recordset: newColumns.map((name) => `${name} ${fields[name]!.tipo}`).join(', '),
     /** Columns that the request's digest contains. */
-    digestedColumns: columnsWith(campos, { digested: true }),
+    digestedColumns: columnsWith(fields, { digested: true }),
     /** Columns that answers contain. */
     shownColumns,
     /** Columns of the guide's row that webhook bodies need and the event does not store. */
-    bodyColumns: shownColumns.filter((nombre) => campos[nombre]!.inEvento === undefined),
+    bodyColumns: shownColumns.filter((name) => fields[name]!.inEvento === undefined),
     /** Columns in the snapshot that each event stores. */
     fotoColumns,
     /** SQL assignments that erase a person's data. */
-    erasures: columnsWith(campos, { personal: true })
-      .map((nombre) => `${nombre} = null`)
+    erasures: columnsWith(fields, { personal: true })
+      .map((name) => `${name} = null`)
       .join(', '),
     /** Columns that a correction may change. */
-    correctableColumns: columnsWith(campos, { source: 'correccion' }),
+    correctableColumns: columnsWith(fields, { source: 'correccion' }),
   }
 }
 
@@ -220,7 +220,7 @@ export type Foto = Pick<GuiaRow, (typeof FOTO_COLUMNS)[number]>
  * @param ownValues SQL by column, for columns whose value the row `guia` does not have yet
  */
 export const fotoSql = (guia: string, ownValues: Partial<Record<keyof Foto, string>> = {}) =>
-  `jsonb_build_object(${FOTO_COLUMNS.map((nombre) => `'${nombre}', ${ownValues[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
+  `jsonb_build_object(${FOTO_COLUMNS.map((name) => `'${name}', ${ownValues[name] ?? `${guia}.${name}`}`).join(', ')})`
 
 /** Returns the snapshot of a guide. */
 export const fotoOf = (guia: GuiaRow): Foto => pickColumns(guia, FOTO_COLUMNS)

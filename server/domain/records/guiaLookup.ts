@@ -26,10 +26,10 @@ export interface ScopeColumns {
 export type ComercioGuiaScope = Exclude<GuiaScope, 'todos'>
 
 /** Converts a {@link GuiaScope} into statement parameters. */
-export function toScopeColumns(ambito: ComercioGuiaScope): { comercio_id: string; modo: Modo }
-export function toScopeColumns(ambito: GuiaScope): ScopeColumns
-export function toScopeColumns(ambito: GuiaScope): ScopeColumns {
-  return ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
+export function toScopeColumns(scope: ComercioGuiaScope): { comercio_id: string; modo: Modo }
+export function toScopeColumns(scope: GuiaScope): ScopeColumns
+export function toScopeColumns(scope: GuiaScope): ScopeColumns {
+  return scope === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: scope.comercioId, modo: scope.modo }
 }
 
 const FIND_GUIA = statement<{ guia: string } & ScopeColumns, GuiaRow & { comercio: string }>(
@@ -45,45 +45,45 @@ const FIND_GUIA = statement<{ guia: string } & ScopeColumns, GuiaRow & { comerci
  * Throws the problem of an unknown guide. Codes without a guide and codes of other merchants get the same answer.
  * @throws Problema 404
  */
-export function throwUnknownGuia(ambito: GuiaScope): never {
-  const donde = ambito === 'todos' ? '' : ' en el modo de esta llave'
-  throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
+export function throwUnknownGuia(scope: GuiaScope): never {
+  const where = scope === 'todos' ? '' : ' en el modo de esta llave'
+  throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${where}.`)
 }
 
 /**
  * Returns the canonical form of a guide's code that a person typed.
- * @param ambito guides of the caller; a merchant learns how to search by its own reference
+ * @param scope guides of the caller; a merchant learns how to search by its own reference
  * @throws Problema 404 if the text cannot be a code
  */
-export function requireGuiaCode(codigo: string, ambito: GuiaScope = 'todos'): string {
-  const guia = normalizeGuideCode(codigo)
+export function requireGuiaCode(code: string, scope: GuiaScope = 'todos'): string {
+  const guia = normalizeGuideCode(code)
   if (guia !== undefined) return guia
-  const byReference = ambito === 'todos' || codigo.length > MAX_REFERENCE ? '' : ` ${searchByReference(codigo)}`
-  throw new Problema('guia_desconocida', `${explainGuiaCode(codigo)}${byReference}`)
+  const byReference = scope === 'todos' || code.length > MAX_REFERENCE ? '' : ` ${searchByReference(code)}`
+  throw new Problema('guia_desconocida', `${explainGuiaCode(code)}${byReference}`)
 }
 
 /** Maximum length of a merchant's reference, in characters. */
 const MAX_REFERENCE = 128
 
-const searchByReference = (texto: string): string =>
-  `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${texto}».`
+const searchByReference = (text: string): string =>
+  `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${text}».`
 
 /**
  * Returns the canonical form of a code that filters a list. A text that cannot be a code would give an empty page, which
  * looks like a guide without events.
  * @throws Problema 400
  */
-export function readGuideFilter(codigo: string): string {
-  const guia = normalizeGuideCode(codigo)
+export function readGuideFilter(code: string): string {
+  const guia = normalizeGuideCode(code)
   if (guia !== undefined) return guia
-  const mensaje = `no es el código de una guía. ${explainGuiaCode(codigo)} ${searchByReference(codigo)}`
+  const mensaje = `no es el código de una guía. ${explainGuiaCode(code)} ${searchByReference(code)}`
   throw problemOfFaults('parametro_invalido', [{ campo: 'guia', codigo: 'formato_invalido', mensaje }])
 }
 
 /** Explains a text that cannot be a guide's code. */
-export const explainGuiaCode = (codigo: string): string =>
+export const explainGuiaCode = (code: string): string =>
   `Ese identificador no puede ser de una guía. ${
-    faultOfCode(codigo) ??
+    faultOfCode(code) ??
     'Su último carácter, el de verificación, no cuadra: tiene una letra o un número cambiado. Cópielo otra vez.'
   }`
 
@@ -91,11 +91,11 @@ export const explainGuiaCode = (codigo: string): string =>
  * Finds a guide and its merchant by the guide's code, as a person typed it.
  * @throws Problema 404
  */
-export async function findGuia(db: Db, ambito: GuiaScope, codigo: string): Promise<GuiaRow & { comercio: string }> {
-  const guia = requireGuiaCode(codigo, ambito)
-  const donde = ambito === 'todos' ? await whereIs(db, guia) : db.de(ambito.comercioId)
-  const [row] = (await donde?.query(FIND_GUIA, { guia, ...toScopeColumns(ambito) })) ?? []
-  return row ?? throwUnknownGuia(ambito)
+export async function findGuia(db: Db, scope: GuiaScope, code: string): Promise<GuiaRow & { comercio: string }> {
+  const guia = requireGuiaCode(code, scope)
+  const where = scope === 'todos' ? await whereIs(db, guia) : db.de(scope.comercioId)
+  const [row] = (await where?.query(FIND_GUIA, { guia, ...toScopeColumns(scope) })) ?? []
+  return row ?? throwUnknownGuia(scope)
 }
 
 const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, GuiaRow>(

@@ -144,4 +144,4 @@ function presentUbicacion(row: GuiaRow | GuiaInJson): Ubicacion {
   }
 }
 
-const isoOrNull = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
+const isoOrNull = (text: string | undefined) => (text === undefined ? null : iso(text))

@@ -13,8 +13,8 @@ export const isUnsendableSql = (modo: string, canal: string) => `(${modo} = 'liv
  * SQL of the instant at which a new request is due. A request that cannot be sent is due in the year 9999. Its row lies
  * at the end of the index that the feeder reads, so no round selects it.
  */
-export const dueAtCreationSql = (modo: string, canal: string, ahora: string) =>
-  `case when ${isUnsendableSql(modo, canal)} then '9999-12-31T00:00:00Z'::timestamptz else ${ahora} end`
+export const dueAtCreationSql = (modo: string, canal: string, now: string) =>
+  `case when ${isUnsendableSql(modo, canal)} then '9999-12-31T00:00:00Z'::timestamptz else ${now} end`
 
 /**
  * SQL condition: the link of the message `m` may open the guide `g`. The guide has the message's telephone, and no

@@ -37,24 +37,24 @@ const LOCK_GUIA = statement<ReturnType<typeof guiaKeyOf>, LockedGuia>(
  */
 export async function withLockedGuia(
   deps: LockedGuiaDeps,
-  ambito: GuiaScope,
-  codigo: string,
+  scope: GuiaScope,
+  code: string,
   secuencia: number | undefined,
   remember: Remember,
-  run: (writer: LockedGuiaWriter, tomada: LockedGuia) => Promise<GuiaRow>,
+  run: (writer: LockedGuiaWriter, lockedGuia: LockedGuia) => Promise<GuiaRow>,
 ): Promise<GuiaRow & { comercio: string }> {
-  const foundGuia = await findGuia(deps.db, ambito, codigo)
+  const foundGuia = await findGuia(deps.db, scope, code)
   const avisos: Parameters<Deps['notifyJobs']>[] = []
   const guia = await inTransaction(deps.db.de(foundGuia.comercio_id), async (query) => {
     avisos.length = 0
-    const [tomada] = await query(LOCK_GUIA, guiaKeyOf(foundGuia))
-    if (secuencia !== undefined && secuencia !== tomada!.secuencia)
+    const [lockedGuia] = await query(LOCK_GUIA, guiaKeyOf(foundGuia))
+    if (secuencia !== undefined && secuencia !== lockedGuia!.secuencia)
       throw new Problema(
         'carrera_perdida',
-        `La guía va por la secuencia ${tomada!.secuencia}, y la solicitud es de la ${secuencia}. Lea la guía y decida otra vez.`,
-        { secuencia: tomada!.secuencia },
+        `La guía va por la secuencia ${lockedGuia!.secuencia}, y la solicitud es de la ${secuencia}. Lea la guía y decida otra vez.`,
+        { secuencia: lockedGuia!.secuencia },
       )
-    const result = await run({ ...deps, query, notifyJobs: (...aviso) => avisos.push(aviso) }, tomada!)
+    const result = await run({ ...deps, query, notifyJobs: (...aviso) => avisos.push(aviso) }, lockedGuia!)
     await remember(query, result.guia)
     return result
   })

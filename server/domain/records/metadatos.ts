@@ -11,7 +11,7 @@ export function normalizeMetadata(metadatos: Metadatos | undefined): Metadatos |
   const entries = Object.entries(metadatos ?? {})
   return entries.length === 0
     ? null
-    : Object.fromEntries(entries.map(([clave, texto]) => [clave.normalize('NFC'), texto.normalize('NFC')]))
+    : Object.fromEntries(entries.map(([key, text]) => [key.normalize('NFC'), text.normalize('NFC')]))
 }
 
 /**

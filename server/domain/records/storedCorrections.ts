@@ -23,21 +23,21 @@ const rowOf = ({ guia_id, secuencia }: CorreccionEvento) => `${guia_id}:${secuen
 
 /** Encrypts the values of a correction for the row of its event. */
 export const encryptChanges = (
-  secretos: Secrets,
+  secrets: Secrets,
   evento: CorreccionEvento,
-  cambios: CorrectionChanges,
-): Buffer<ArrayBuffer> => seal(secretos, 'correcciones', rowOf(evento), Buffer.from(JSON.stringify(cambios)))
+  changes: CorrectionChanges,
+): Buffer<ArrayBuffer> => seal(secrets, 'correcciones', rowOf(evento), Buffer.from(JSON.stringify(changes)))
 
 /**
  * Decrypts the values of a correction.
  * @throws Error if no configured master key encrypted them, or if they were altered
  */
-export const decryptChanges = (secretos: Secrets, evento: CorreccionEvento, cifrado: Uint8Array): CorrectionChanges =>
-  JSON.parse(unseal(secretos, 'correcciones', rowOf(evento), cifrado).toString()) as CorrectionChanges
+export const decryptChanges = (secrets: Secrets, evento: CorreccionEvento, encrypted: Uint8Array): CorrectionChanges =>
+  JSON.parse(unseal(secrets, 'correcciones', rowOf(evento), encrypted).toString()) as CorrectionChanges
 
 /** Encrypts the values again, with the present master key; undefined if no configured master key encrypted them. */
-export const reencryptChanges = (secretos: Secrets, evento: CorreccionEvento, cifrado: Uint8Array) =>
-  reseal(secretos, 'correcciones', rowOf(evento), cifrado)
+export const reencryptChanges = (secrets: Secrets, evento: CorreccionEvento, encrypted: Uint8Array) =>
+  reseal(secrets, 'correcciones', rowOf(evento), encrypted)
 
 /** Correction as {@link correccionesAfter} reads it: sequence of its event, and its encrypted values in base64. */
 export type ReadCorreccion = readonly [secuencia: number, cambios: string]
@@ -60,15 +60,15 @@ export const correccionesAfter = (g: string, v: string) => `case when ${g}.ultim
  * @throws Error if the values of a correction cannot be decrypted
  */
 export function valuesBefore(
-  secretos: Secrets,
+  secrets: Secrets,
   guia: GuiaRow,
   guia_id: string,
   correcciones: readonly ReadCorreccion[],
 ): GuiaRow {
-  const anterior = { ...guia }
-  for (const [secuencia, cifrado] of correcciones.toReversed()) {
-    const cambios = decryptChanges(secretos, { guia_id, secuencia }, Buffer.from(cifrado, 'base64'))
-    for (const [column, { antes }] of Object.entries(cambios)) Object.assign(anterior, { [column]: antes })
+  const previous = { ...guia }
+  for (const [secuencia, encrypted] of correcciones.toReversed()) {
+    const changes = decryptChanges(secrets, { guia_id, secuencia }, Buffer.from(encrypted, 'base64'))
+    for (const [column, { antes }] of Object.entries(changes)) Object.assign(previous, { [column]: antes })
   }
-  return anterior
+  return previous
 }

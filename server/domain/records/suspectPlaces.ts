@@ -13,7 +13,7 @@ const IMPLAUSIBLE_CODES = [
 ] as const
 
 /** Reports whether a warning means that a location is implausible; `estricto` rejects such a location. */
-export const isImplausible = (codigo: string): boolean => (IMPLAUSIBLE_CODES as readonly string[]).includes(codigo)
+export const isImplausible = (code: string): boolean => (IMPLAUSIBLE_CODES as readonly string[]).includes(code)
 
 /** Reason why a location is implausible, and the location that was probably meant. */
 export interface Suspicion {

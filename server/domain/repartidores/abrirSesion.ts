@@ -49,7 +49,7 @@ const OPEN = statement<
 )
 
 export const abrirSesion: Handler<'abrirSesion'> = async (
-  { body, cookie, red, isForwarded, ...quien },
+  { body, cookie, red, isForwarded, ...caller },
   { db, clock, secretos, browser, signInLimit, bitacora, settings },
 ) => {
   // A known phone has a limit of its own, so strangers behind the same address cannot lock it out.
@@ -61,7 +61,7 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   if (delaySeconds > 0) {
     await bitacora.rechazada(
       siteOf(de) ?? de,
-      { ...quien, red },
+      { ...caller, red },
       { accion: 'abrirSesion', despues: { rechazada: true } },
     )
     const cabeceras = { 'Retry-After': String(delaySeconds) }
@@ -78,7 +78,7 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
     const newSesion = { huellas, codigo_hash: huellas[0]!, hash: tokenHash(token), ahora, vence_en }
     const [abierta] = await query(OPEN, { ...newSesion, accepts_demo })
     if (!abierta) return undefined
-    await bitacora.record(query, { ...quien, red, identity: abierta }, { accion: 'abrirSesion' })
+    await bitacora.record(query, { ...caller, red, identity: abierta }, { accion: 'abrirSesion' })
     return abierta
   })
   if (!row) {
@@ -88,6 +88,6 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   }
   signInLimit.giveBack(de)
   const sesion = browser.setSesion(token, SESION_DURATION_MS / 1_000)
-  const dispositivo = browser.setDevice(sealDevice(secretos, row.repartidor_id))
-  return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentRepartidorSesion(row) }
+  const device = browser.setDevice(sealDevice(secretos, row.repartidor_id))
+  return { status: 201, headers: { 'Set-Cookie': [sesion, device] }, body: presentRepartidorSesion(row) }
 }

@@ -4,7 +4,7 @@ import { saveRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
 
 export const crearRepartidor: Handler<'crearRepartidor'> = async (
-  { body, ...quien },
+  { body, ...caller },
   { db, newId, secretos, bitacora },
 ) => {
   const telefono = body.telefono === undefined ? undefined : readTelephone(body.telefono)
@@ -12,7 +12,7 @@ export const crearRepartidor: Handler<'crearRepartidor'> = async (
   const de = { nombre: body.nombre, telefono: telefono?.e164 ?? null }
   const createdRepartidor = await inTransaction(db, async (query) => {
     const repartidor = await saveRepartidor({ db: { query }, newId, secretos }, de)
-    await bitacora.record(query, quien, {
+    await bitacora.record(query, caller, {
       accion: 'crearRepartidor',
       sobre: ['repartidor', repartidor.repartidor],
       campos: Object.keys(body),

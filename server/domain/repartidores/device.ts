@@ -1,25 +1,25 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secrets, SubKey } from '../../platform/secrets.ts'
 
-const sealOf = ({ clave }: SubKey, quien: string) => createHmac('sha256', clave).update(quien).digest()
+const sealOf = ({ clave }: SubKey, caller: string) => createHmac('sha256', clave).update(caller).digest()
 
 /**
  * Returns the text that identifies a phone after its first successful sign-in: the courier's id and an HMAC-SHA256 of
  * that id. The text names the courier and not the phone, so repeated sign-ins give no additional attempts. The text
  * gives no access to anything.
  */
-export const sealDevice = (secretos: Secrets, repartidorId: string) =>
-  `${repartidorId}.${sealOf(secretos.current('dispositivos'), repartidorId).toString('base64url')}`
+export const sealDevice = (secrets: Secrets, repartidorId: string) =>
+  `${repartidorId}.${sealOf(secrets.current('dispositivos'), repartidorId).toString('base64url')}`
 
 /**
  * Returns the id of the courier whose code was accepted on a phone; undefined if the service did not create the text.
  */
-export function readDevice(secretos: Secrets, texto: string | undefined): string | undefined {
-  const [quien = '', sello = ''] = texto?.split('.') ?? []
+export function readDevice(secrets: Secrets, text: string | undefined): string | undefined {
+  const [caller = '', sello = ''] = text?.split('.') ?? []
   const givenSeal = Buffer.from(sello, 'base64url')
-  const isOurs = secretos.todas('dispositivos').some((subkey) => {
-    const expectedSeal = sealOf(subkey, quien)
+  const isOurs = secrets.todas('dispositivos').some((subkey) => {
+    const expectedSeal = sealOf(subkey, caller)
     return givenSeal.length === expectedSeal.length && timingSafeEqual(givenSeal, expectedSeal)
   })
-  return isOurs ? quien : undefined
+  return isOurs ? caller : undefined
 }

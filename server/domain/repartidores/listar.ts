@@ -4,14 +4,14 @@ import { presentRepartidor } from '../identities/repartidor.ts'
 import type { Handler } from '../operation.ts'
 
 export const listarRepartidores: Handler<'listarRepartidores'> = async (
-  { query, ...quien },
+  { query, ...caller },
   { db, cursors, bitacora },
 ) => {
-  const pagina = await paginate(cursors, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
-    leer: async (despues, take) => db.prisma.repartidor.findMany(newestFirst(despues, take)),
+  const page = await paginate(cursors, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
+    leer: async (after, take) => db.prisma.repartidor.findMany(newestFirst(after, take)),
     posicion: positionOfId,
     present: presentRepartidor,
   })
-  await bitacora.recordRead(quien, { accion: 'listarRepartidores', despues: { repartidores: pagina.datos.length } })
-  return { status: 200, body: pagina }
+  await bitacora.recordRead(caller, { accion: 'listarRepartidores', despues: { repartidores: page.datos.length } })
+  return { status: 200, body: page }
 }

@@ -22,26 +22,26 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
     const datos = carriedRows.map((row) => presentRepartoGuia(settings, row, repartidor))
     return { status: 200, body: { datos, desconocidas: [], sin_asignar: [], asignadas, hoy } }
   }
-  const codigos = new Set(requestedCodes.flatMap((written) => normalizeGuideCode(written) ?? []))
+  const codes = new Set(requestedCodes.flatMap((written) => normalizeGuideCode(written) ?? []))
   const rowByCode = await searchTurns(identity.repartidor, async () => {
     limits.requireKnown(identity.repartidor)
-    const rows = await readGuias(db, [...codigos])
-    limits.countUnknown(identity.repartidor, codigos.size - rows.size)
+    const rows = await readGuias(db, [...codes])
+    limits.countUnknown(identity.repartidor, codes.size - rows.size)
     return rows
   })
   const { repartidor } = identity
   const visibleGuias = new Map(
     [...rowByCode].filter(([, row]) => isWithinReach(settings, row, repartidor, row.asignada_a)),
   )
-  const quien = { identity, requestId, red }
+  const caller = { identity, requestId, red }
   for (const row of visibleGuias.values())
-    if (row.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('listarGuiasDeReparto', row))
+    if (row.custodio !== repartidor) await bitacora.recordRead(caller, othersGuiaRead('listarGuiasDeReparto', row))
   const exists = (written: string) => rowByCode.has(normalizeGuideCode(written) ?? '')
   return {
     status: 200,
     body: {
-      datos: [...codigos].flatMap((codigo) => {
-        const row = visibleGuias.get(codigo)
+      datos: [...codes].flatMap((code) => {
+        const row = visibleGuias.get(code)
         return row ? [presentRepartoGuia(settings, row, repartidor)] : []
       }),
       desconocidas: requestedCodes.filter((written) => !exists(written)),

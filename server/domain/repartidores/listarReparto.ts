@@ -50,15 +50,15 @@ const COUNT_ASSIGNED = statement<
   { plan: 'indexed' },
 )
 
-export const listarReparto: Handler<'listarReparto'> = async ({ query, ...quien }, deps) => {
+export const listarReparto: Handler<'listarReparto'> = async ({ query, ...caller }, deps) => {
   const { db, cursors, bitacora, clock, settings } = deps
-  const desde = startOfDay(clock(), companyTimeZone(settings.timeZone))
-  const pagina = await paginate(cursors, { operacion: 'listarReparto', dueno: 'operador' }, query ?? {}, {
-    leer: async (despues, take) => {
-      const rows = await db.prisma.repartidor.findMany(newestFirst(despues, take))
+  const from = startOfDay(clock(), companyTimeZone(settings.timeZone))
+  const page = await paginate(cursors, { operacion: 'listarReparto', dueno: 'operador' }, query ?? {}, {
+    leer: async (after, take) => {
+      const rows = await db.prisma.repartidor.findMany(newestFirst(after, take))
       const repartidores = rows.map(({ repartidor }) => repartidor)
       const [counts, asignadas] = await Promise.all([
-        countByRepartidor(db, repartidores, desde),
+        countByRepartidor(db, repartidores, from),
         countAssigned(db, { repartidores, ...toTakeParams(deps) }),
       ])
       return rows.map((row) => ({
@@ -81,8 +81,8 @@ export const listarReparto: Handler<'listarReparto'> = async ({ query, ...quien 
       terminadas: sumGuias(counts.filter(({ estado }) => estado === null)),
     }),
   })
-  await bitacora.recordRead(quien, { accion: 'listarReparto', despues: { repartidores: pagina.datos.length } })
-  return { status: 200, body: pagina }
+  await bitacora.recordRead(caller, { accion: 'listarReparto', despues: { repartidores: page.datos.length } })
+  return { status: 200, body: page }
 }
 
 /** Returns the counts of couriers in all parts, by courier. */

@@ -4,13 +4,13 @@ import { isWithinReach, withoutAsignacion } from './custodia.ts'
 import { othersGuiaRead, presentRepartoGuia, readGuias } from './guia.ts'
 
 export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async (
-  { path, ...quien },
+  { path, ...caller },
   { db, settings, bitacora },
 ) => {
-  const codigo = requireGuiaCode(path.guia)
-  const row = (await readGuias(db, [codigo])).get(codigo) ?? throwUnknownGuia('todos')
-  const { repartidor } = quien.identity
+  const code = requireGuiaCode(path.guia)
+  const row = (await readGuias(db, [code])).get(code) ?? throwUnknownGuia('todos')
+  const { repartidor } = caller.identity
   if (!isWithinReach(settings, row, repartidor, row.asignada_a)) throw withoutAsignacion()
-  if (row.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('obtenerGuiaDeReparto', row))
+  if (row.custodio !== repartidor) await bitacora.recordRead(caller, othersGuiaRead('obtenerGuiaDeReparto', row))
   return { status: 200, body: presentRepartoGuia(settings, row, repartidor) }
 }

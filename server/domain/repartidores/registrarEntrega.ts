@@ -6,12 +6,12 @@ import { authorizeRepartidor } from './custodia.ts'
 export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body, identity }, deps) => {
   const { repartidor } = identity
   const authorize = authorizeRepartidor(deps, repartidor)
-  const quien = {
+  const caller = {
     ambito: 'todos',
     autor: repartidor,
     repartidor: presentRepartidorName(identity),
     api: '/repartidor/v1',
     authorize,
   } as const
-  return registerWithPrueba(deps, quien, path.guia, body)
+  return registerWithPrueba(deps, caller, path.guia, body)
 }

@@ -18,7 +18,7 @@ export function recordByRepartidor(
 ): Promise<EventoRegistrado> {
   const { repartidor } = identity
   const authorize = authorizeRepartidor(deps, repartidor)
-  const quien = {
+  const caller = {
     ambito: 'todos',
     autor: repartidor,
     repartidor: presentRepartidorName(identity),
@@ -27,7 +27,7 @@ export function recordByRepartidor(
     authorize,
   } as const
   const dar = takeStepWithFotos(deps, { autor: repartidor, api: '/repartidor/v1' }, evento.fotos)
-  return registerScan(deps, quien, guia, evento, dar)
+  return registerScan(deps, caller, guia, evento, dar)
 }
 
 export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = async ({ path, body, identity }, deps) =>

@@ -40,12 +40,12 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
     const admitted = admit(enviado, WITHOUT_COUNTRY)
     if (!admitted) {
       const { listedFaults, omittedCount } = explain(enviado, faultsPerEvento, WITHOUT_COUNTRY)
-      const ownFaults = listedFaults.map((falla) => ({ ...falla, campo: falla.campo.replace(/^\/evento(?=\/)/, '') }))
+      const ownFaults = listedFaults.map((fault) => ({ ...fault, campo: fault.campo.replace(/^\/evento(?=\/)/, '') }))
       throw problemOfFaults('validacion', ownFaults, omittedCount)
     }
     const eventoOfGuia = admitted.value as EventoDeUnaGuia
-    const codigo = normalizeGuideCode(eventoOfGuia.guia)
-    if (codigo !== undefined && seenGuias.size === seenGuias.add(codigo).size) {
+    const code = normalizeGuideCode(eventoOfGuia.guia)
+    if (code !== undefined && seenGuias.size === seenGuias.add(code).size) {
       const mensaje = 'ya va en este envío; envíe después lo demás de esta guía'
       throw problemOfFaults('validacion', [{ campo: '/guia', codigo: 'valor_no_admitido', mensaje }])
     }
@@ -56,8 +56,8 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
     try {
       const { guia, evento } = checkEvento(enviado)
       if (outage) throw outage
-      const registro = await recordByRepartidor(deps, identity, guia, evento)
-      return { indice, ok: true, repetido: registro.repetido, evento: presentScan(registro) }
+      const registered = await recordByRepartidor(deps, identity, guia, evento)
+      return { indice, ok: true, repetido: registered.repetido, evento: presentScan(registered) }
     } catch (error) {
       const problema = translateError(error)
       if (problema.codigo === 'no_disponible') outage = problema
@@ -71,8 +71,8 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
   // named.
   const resultados = await searchTurns(repartidor, async () => {
     limits.requireKnown(repartidor)
-    const turno = createTurns(CONCURRENCY)
-    const results = await Promise.all(sentEventos.map((enviado, indice) => turno(() => registrar(enviado, indice))))
+    const turn = createTurns(CONCURRENCY)
+    const results = await Promise.all(sentEventos.map((enviado, index) => turn(() => registrar(enviado, index))))
     const desconocidas = results.filter((result) => !result.ok && result.error.codigo === 'guia_desconocida').length
     limits.countUnknown(repartidor, desconocidas)
     return results

@@ -32,32 +32,32 @@ export interface ScanReporter {
 
 /** Returns the faults that the contract's schema cannot detect: fields that do not fit the reported state. */
 export function checkScan({ estado, motivo, forzar, fotos, fecha, repartidor }: Scan): Falla[] {
-  const fallas: Falla[] = []
+  const faults: Falla[] = []
   const allowedReasons = estado ? reasonsOf(estado) : []
   if (motivo !== undefined && !allowedReasons.includes(motivo)) {
     const mensaje =
       allowedReasons.length > 0
         ? `debe ser uno de los motivos de ${estado}: ${allowedReasons.join(', ')}`
         : `${estado ?? 'una anotación'} no lleva motivo; omítalo`
-    fallas.push({ campo: '/motivo', codigo: 'valor_no_admitido', mensaje })
+    faults.push({ campo: '/motivo', codigo: 'valor_no_admitido', mensaje })
   }
   if (forzar !== undefined && estado !== 'en_ruta' && estado !== 'entregado') {
     const mensaje = 'solo vale para pasar a en_ruta sin ubicación confirmada, o a entregado sin prueba; omítalo'
-    fallas.push({ campo: '/forzar', codigo: 'incompatible', mensaje })
+    faults.push({ campo: '/forzar', codigo: 'incompatible', mensaje })
   }
   if (fotos !== undefined && estado !== 'intento_fallido') {
     const mensaje = 'solo va con estado intento_fallido; las fotos de una entrega, con …/entrega'
-    fallas.push({ campo: '/fotos', codigo: 'incompatible', mensaje })
+    faults.push({ campo: '/fotos', codigo: 'incompatible', mensaje })
   }
   if (fecha !== undefined && !(estado === 'intento_fallido' && motivo === 'reprogramado')) {
     const mensaje = 'solo va con estado intento_fallido y motivo reprogramado; omítalo'
-    fallas.push({ campo: '/fecha', codigo: 'incompatible', mensaje })
+    faults.push({ campo: '/fecha', codigo: 'incompatible', mensaje })
   }
   if (repartidor !== undefined && !(estado && isTaking(estado))) {
     const mensaje = 'solo va con recolectado o en_ruta, que dejan el paquete en sus manos; omítalo'
-    fallas.push({ campo: '/repartidor', codigo: 'incompatible', mensaje })
+    faults.push({ campo: '/repartidor', codigo: 'incompatible', mensaje })
   }
-  return fallas
+  return faults
 }
 
 /** Returns true if the reported fact happened before the guide's present state began. */

@@ -87,22 +87,22 @@ interface Decision<T> {
 export async function registerOnce<T extends TakenStep>(
   { db, clock, secretos }: Pick<Deps, 'db' | 'clock' | 'secretos'>,
   { ambito, autor, repartidor, authorize }: Reporter,
-  codigo: string,
+  code: string,
   report: Report,
   { estado, fallas = [], dar, findPrevious }: Decision<T>,
 ): Promise<EventoRegistrado<T>> {
   const reportedAt = readReportedAt(report, clock(), fallas)
-  const contenido = requestContent(report)
+  const content = requestContent(report)
   return retryLostRaces(async (): Promise<EventoRegistrado<T> | undefined> => {
-    const guia = await findGuia(db, ambito, codigo)
+    const guia = await findGuia(db, ambito, code)
     const conClave = await findByKey(db, guia, report)
-    const anterior = conClave ?? (await findPrevious?.(guia))
-    const isRepeated = anterior !== undefined && isSameContent(secretos, anterior.huella, contenido)
+    const previous = conClave ?? (await findPrevious?.(guia))
+    const isRepeated = previous !== undefined && isSameContent(secretos, previous.huella, content)
     // The reporter of an event may repeat it after the parcel went on. Events of others are not told without custody.
-    const isOwn = (isRepeated || conClave !== undefined) && anterior?.autor === autor
+    const isOwn = (isRepeated || conClave !== undefined) && previous?.autor === autor
     if (!isOwn) await authorize?.(guia, estado)
     if (conClave && !isRepeated) throw takenKeyProblem(conClave)
-    if (anterior && isRepeated) return { guia, evento: anterior, repetido: true }
+    if (previous && isRepeated) return { guia, evento: previous, repetido: true }
     const registrado_en = clock()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
     // same sequence, only one can write its event.
@@ -116,7 +116,7 @@ export async function registerOnce<T extends TakenStep>(
       autor,
       repartidor,
       idempotencia: report.idempotencia ?? null,
-      huella: contentDigest(secretos, contenido),
+      huella: contentDigest(secretos, content),
     })
     return takenStep && { ...takenStep, repetido: false }
   })
@@ -148,22 +148,22 @@ const ERASED_DETAILS = { descripcion: null, lat: null, lng: null }
  */
 export const registerScan = (
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings' | 'newId' | 'canalDe'>,
-  quien: Reporter & ScanReporter,
-  codigo: string,
-  lectura: Scan & Report,
-  dar: (guia: GuiaRow, paso: StepWithConsequences) => Promise<TakenStep | undefined>,
+  caller: Reporter & ScanReporter,
+  code: string,
+  reading: Scan & Report,
+  dar: (guia: GuiaRow, step: StepWithConsequences) => Promise<TakenStep | undefined>,
 ): Promise<EventoRegistrado> =>
-  registerOnce(deps, quien, codigo, lectura, {
-    estado: lectura.estado,
-    fallas: checkScan(lectura),
+  registerOnce(deps, caller, code, reading, {
+    estado: reading.estado,
+    fallas: checkScan(reading),
     async dar(guia, reportedStep) {
       const { ocurrido_en } = reportedStep
-      if (guia.datos_borrados_en && lectura.estado === undefined) throw dataErasedProblem()
+      if (guia.datos_borrados_en && reading.estado === undefined) throw dataErasedProblem()
       const isLatest = !isLate(guia, ocurrido_en) || ocurrido_en > (await readLastTakenAt(deps.db, guia))
-      const decided = decideScan(guia, lectura, ocurrido_en, isLatest, quien)
+      const decided = decideScan(guia, reading, ocurrido_en, isLatest, caller)
       const erasedDetails = guia.datos_borrados_en ? ERASED_DETAILS : {}
-      const paso = { ...reportedStep, ...erasedDetails, ...decided, ...(await withAsignacion(deps.db, guia, decided)) }
-      return dar(guia, await withConsequences(deps, guia, paso, lectura.fecha))
+      const step = { ...reportedStep, ...erasedDetails, ...decided, ...(await withAsignacion(deps.db, guia, decided)) }
+      return dar(guia, await withConsequences(deps, guia, step, reading.fecha))
     },
   })
 
@@ -186,24 +186,24 @@ async function withAsignacion(
 export const cancelGuiaFor = (
   { db, clock, notifyJobs }: Pick<Deps, 'db' | 'clock' | 'notifyJobs'>,
   { ambito, autor }: Pick<Reporter, 'ambito' | 'autor'>,
-  codigo: string,
+  code: string,
   { motivo = null, descripcion = null }: { motivo?: Motivo | null; descripcion?: string | null | undefined },
 ): Promise<GuiaRow & { comercio: string }> =>
   retryLostRaces(async () => {
-    const guiaRow = await findGuia(db, ambito, codigo)
+    const guiaRow = await findGuia(db, ambito, code)
     if (guiaRow.estado === 'cancelado') return guiaRow
     requireCancellable(guiaRow.estado)
-    const ahora = clock()
-    const paso = await darPaso({ db, notifyJobs }, guiaRow, {
+    const now = clock()
+    const step = await darPaso({ db, notifyJobs }, guiaRow, {
       tipo: 'guia.cancelado',
       estado: 'cancelado',
       motivo,
       descripcion,
       autor,
-      ocurrido_en: ahora,
-      registrado_en: ahora,
+      ocurrido_en: now,
+      registrado_en: now,
     })
-    return paso && { ...paso.guia, comercio: guiaRow.comercio }
+    return step && { ...step.guia, comercio: guiaRow.comercio }
   })
 
 /** Returns the event of a report of a state or a note, in the contract's form. */
@@ -213,8 +213,8 @@ export const presentScan = ({ evento }: Pick<EventoRegistrado, 'evento'>) => ({
 })
 
 /** Returns the HTTP response to a report of a state or a note. */
-export const answerScan = (registro: EventoRegistrado): DeclaredResponse<'registrarEvento'> =>
-  answerReport(registro, presentScan(registro))
+export const answerScan = (registered: EventoRegistrado): DeclaredResponse<'registrarEvento'> =>
+  answerReport(registered, presentScan(registered))
 
 /** Returns the HTTP response to a report: 201 for a new event, 200 for an event that existed before. */
 export const answerReport = <Body>({ repetido }: EventoRegistrado, body: Body) =>
@@ -229,14 +229,14 @@ const MAX_CLOCK_LEAD_MS = 5 * MINUTE_MS
 
 /**
  * Returns the time when the reported fact happened, or undefined if the report has none.
- * @throws Problema 422 with `fallas`, and with a fault for a time more than 5 minutes in the future
+ * @throws Problema 422 with `faults`, and with a fault for a time more than 5 minutes in the future
  */
-function readReportedAt({ ocurrido_en }: Report, ahora: Date, fallas: readonly Falla[]): Date | undefined {
+function readReportedAt({ ocurrido_en }: Report, now: Date, faults: readonly Falla[]): Date | undefined {
   const reportedAt = ocurrido_en === undefined ? undefined : readInstant(ocurrido_en)
   const mensaje = 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector'
   const futureFault: Falla = { campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }
   const todas =
-    reportedAt && reportedAt.getTime() > ahora.getTime() + MAX_CLOCK_LEAD_MS ? [futureFault, ...fallas] : fallas
+    reportedAt && reportedAt.getTime() > now.getTime() + MAX_CLOCK_LEAD_MS ? [futureFault, ...faults] : faults
   if (todas.length > 0) throw problemOfFaults('validacion', todas)
   return reportedAt
 }

@@ -21,11 +21,11 @@ export const simularAvance: Handler<'simularAvance'> = async (input, deps) => {
   requireTestModo(identity)
   const { result: guia, headers } = await doOnce(deps, 'simularAvance', input, {
     async perform(remember) {
-      const quien = { ambito: identity, autor: identity.comercio, remedy: REMEDY, hasPrueba: true }
-      const { sin_firma, ...lectura } = input.body
+      const caller = { ambito: identity, autor: identity.comercio, remedy: REMEDY, hasPrueba: true }
+      const { sin_firma, ...reading } = input.body
       requireEntrega(input.body)
-      const { guia } = await registerScan(deps, quien, path.guia, lectura, (guiaRow, paso) =>
-        dar(deps, guiaRow, paso, sin_firma, (query) => remember(query, guiaRow.guia)),
+      const { guia } = await registerScan(deps, caller, path.guia, reading, (guiaRow, step) =>
+        dar(deps, guiaRow, step, sin_firma, (query) => remember(query, guiaRow.guia)),
       )
       return guia
     },
@@ -48,17 +48,17 @@ function requireEntrega({ estado, sin_firma }: AvanceSimulado) {
 async function dar(
   deps: Deps,
   guia: GuiaRow,
-  paso: StepWithConsequences,
+  step: StepWithConsequences,
   sin_firma: MotivoSinFirma | undefined,
   runLast: (query: Query) => Promise<void>,
 ) {
-  if (paso.estado === 'entregado') {
+  if (step.estado === 'entregado') {
     const politica = await readPolicy(deps.db, guia.comercio_id)
-    const evidencia = await sampleEvidence(deps, guia, politica, paso.ocurrido_en, sin_firma)
+    const evidencia = await sampleEvidence(deps, guia, politica, step.ocurrido_en, sin_firma)
     const { lat = null, lng = null } = evidencia
-    return deliver(deps, guia, { ...paso, lat, lng }, evidencia, { politica, doorPolicy: politica }, runLast)
+    return deliver(deps, guia, { ...step, lat, lng }, evidencia, { politica, doorPolicy: politica }, runLast)
   }
-  if (paso.estado === 'intento_fallido')
-    return recordIntento(deps, guia, paso, [await samplePhoto(deps, guia, paso.ocurrido_en)], runLast)
-  return darPasoCon(deps, guia, paso, runLast)
+  if (step.estado === 'intento_fallido')
+    return recordIntento(deps, guia, step, [await samplePhoto(deps, guia, step.ocurrido_en)], runLast)
+  return darPasoCon(deps, guia, step, runLast)
 }

@@ -17,12 +17,12 @@ type SimulatedResult = NonNullable<UbicacionSimulada['resultado']>
 export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body, identity }, deps) => {
   const { db } = deps
   requireTestModo(identity)
-  const respuesta = { resultado: 'confirmada' as const, ...body }
-  requireCoherence(respuesta)
-  const { resultado } = respuesta
+  const response = { resultado: 'confirmada' as const, ...body }
+  requireCoherence(response)
+  const { resultado } = response
   const guia = await retryLostRaces(async () => {
     const firstGuia = await findGuia(db, identity, path.guia)
-    const proposal = resultado === 'confirmada' ? proposePlace(firstGuia, respuesta) : undefined
+    const proposal = resultado === 'confirmada' ? proposePlace(firstGuia, response) : undefined
     if (proposal && isSamePlace(firstGuia, proposal)) return firstGuia
     requireAsked(firstGuia)
     await flushMensajes(deps, firstGuia)
@@ -38,21 +38,21 @@ export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body
 }
 
 async function confirmProposal({ db, notifyJobs, clock }: Deps, guia: GuiaRow, proposal: PlaceProposal) {
-  const paso = await darPaso({ db, notifyJobs }, guia, placeStep(guia, proposal, clock()))
-  return paso?.guia
+  const step = await darPaso({ db, notifyJobs }, guia, placeStep(guia, proposal, clock()))
+  return step?.guia
 }
 
 /** Rejects location fields if the request says that the simulated recipient gives no location. */
-function requireCoherence({ resultado, ...lugar }: UbicacionSimulada) {
+function requireCoherence({ resultado, ...place }: UbicacionSimulada) {
   if (resultado === 'confirmada') return
-  const fallas = Object.keys(lugar).map(
-    (campo): Falla => ({
-      campo: `/${campo}`,
+  const faults = Object.keys(place).map(
+    (field): Falla => ({
+      campo: `/${field}`,
       codigo: 'incompatible',
       mensaje: 'solo va con el resultado confirmada; omítalo',
     }),
   )
-  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
+  if (faults.length > 0) throw problemOfFaults('validacion', faults)
 }
 
 /** Returns the location that the simulated recipient gives; by default the centre of the declared municipality. */
@@ -71,20 +71,20 @@ function proposePlace(guia: GuiaRow, { lat, lng, referencia }: UbicacionSimulada
  */
 function requireAsked(guia: GuiaRow) {
   if (guia.ubicacion_estado === 'confirmada') {
-    const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
+    const from = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
     throw new Problema(
       'ubicacion_ya_confirmada',
-      `La ubicación está confirmada desde ${desde}; el destinatario ya no puede contestar.`,
+      `La ubicación está confirmada desde ${from}; el destinatario ya no puede contestar.`,
     )
   }
   requireOpen(guia)
 }
 
-function requirePossible({ ubicacion_estado }: GuiaRow, resultado: SimulatedResult) {
+function requirePossible({ ubicacion_estado }: GuiaRow, result: SimulatedResult) {
   const possibleStates = nextUbicacionStates(ubicacion_estado)
-  if (possibleStates.includes(resultado)) return
+  if (possibleStates.includes(result)) return
   throw new Problema(
     'transicion_invalida',
-    `La ubicación está ${ubicacion_estado} y no puede pasar a ${resultado}. Puede pasar a ${possibleStates.join(', ')}.`,
+    `La ubicación está ${ubicacion_estado} y no puede pasar a ${result}. Puede pasar a ${possibleStates.join(', ')}.`,
   )
 }

@@ -18,13 +18,13 @@ export const simularDecision: Handler<'simularDecision'> = async (input, deps) =
   requireTestModo(identity)
   const { result: guia, headers } = await doOnce(deps, 'simularDecision', input, {
     async perform(remember) {
-      const respuesta = leer(input.body)
-      const proposal = respuesta?.eleccion === 'otro_lugar' ? proposePlace(respuesta.lugar) : undefined
+      const response = read(input.body)
+      const proposal = response?.eleccion === 'otro_lugar' ? proposePlace(response.lugar) : undefined
       await flushMensajes(deps, await findGuia(deps.db, identity, path.guia))
       return withLockedGuia(deps, identity, path.guia, undefined, remember, async (writer, tomada) => {
-        if (!respuesta) return expireDeadline(writer, tomada)
+        if (!response) return expireDeadline(writer, tomada)
         requireAwaiting(tomada, writer.clock())
-        return answerLockedGuia(deps, writer, tomada, respuesta, proposal)
+        return answerLockedGuia(deps, writer, tomada, response, proposal)
       })
     },
     reread: (guia) => findGuia(deps.db, identity, guia),
@@ -45,22 +45,22 @@ const ADMITTED_MEMBERS: Readonly<Record<DecisionSimulada['eleccion'], readonly (
  * Returns the answer that the recipient's page would send; undefined if the simulated recipient does not decide.
  * @throws Problema 422 that names each member that is missing, or that does not belong to the choice
  */
-function leer({ eleccion, ...rest }: DecisionSimulada): RecipientAnswer | undefined {
+function read({ eleccion, ...rest }: DecisionSimulada): RecipientAnswer | undefined {
   const { fecha, lugar, vecino } = rest
-  const fallas = (['fecha', 'lugar', 'vecino'] as const)
-    .filter((campo) => rest[campo] !== undefined && !ADMITTED_MEMBERS[eleccion].includes(campo))
+  const faults = (['fecha', 'lugar', 'vecino'] as const)
+    .filter((field) => rest[field] !== undefined && !ADMITTED_MEMBERS[eleccion].includes(field))
     .map(
-      (campo): Falla => ({
-        campo: `/${campo}`,
+      (field): Falla => ({
+        campo: `/${field}`,
         codigo: 'incompatible',
         mensaje: `no va con la elección ${eleccion}; omítalo`,
       }),
     )
   const addMissing = (campo: string, missingText: string) =>
-    fallas.push({ campo, codigo: 'requerido', mensaje: `falta: con esa elección diga ${missingText}` })
+    faults.push({ campo, codigo: 'requerido', mensaje: `falta: con esa elección diga ${missingText}` })
   if (eleccion === 'otro_lugar' && !lugar) addMissing('/lugar', 'a qué lugar se lleva')
   if (eleccion === 'vecino' && !vecino) addMissing('/vecino', 'qué vecino lo recibe')
-  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
+  if (faults.length > 0) throw problemOfFaults('validacion', faults)
   switch (eleccion) {
     case 'otro_dia':
       return { eleccion, fecha }
@@ -79,22 +79,22 @@ function leer({ eleccion, ...rest }: DecisionSimulada): RecipientAnswer | undefi
  * Converts the requested place to the recipient's form. The simulated recipient has confirmed the place, however far
  * away it is.
  */
-const placeOf = ({ maps_url, ...lugar }: NonNullable<DecisionSimulada['lugar']>): ProposedPlace => ({
-  ...lugar,
+const placeOf = ({ maps_url, ...place }: NonNullable<DecisionSimulada['lugar']>): ProposedPlace => ({
+  ...place,
   ...(maps_url === undefined ? {} : { enlace: maps_url }),
   acceptsDistance: true,
   cambiar: true,
-  method: lugar.lat !== undefined ? 'mapa' : maps_url !== undefined ? 'enlace' : 'descripcion',
+  method: place.lat !== undefined ? 'mapa' : maps_url !== undefined ? 'enlace' : 'descripcion',
 })
 
 /**
  * Converts the place as the recipient's page would.
  * @throws Problema 422 if the page would not accept the place
  */
-function proposePlace(lugar: ProposedPlace): PlaceProposal {
-  const proposal = proposeUbicacion(lugar)
+function proposePlace(place: ProposedPlace): PlaceProposal {
+  const proposal = proposeUbicacion(place)
   if (!('motivo' in proposal)) return proposal
-  const campo = lugar.method === 'enlace' ? '/lugar/maps_url' : '/lugar/referencia'
+  const campo = place.method === 'enlace' ? '/lugar/maps_url' : '/lugar/referencia'
   throw problemOfFaults('validacion', [{ campo, codigo: 'formato_invalido', mensaje: proposal.mensaje }])
 }
 
@@ -102,18 +102,18 @@ function proposePlace(lugar: ProposedPlace): PlaceProposal {
  * Requires that the recipient may still decide.
  * @throws Problema 409
  */
-function requireAwaiting(tomada: GuiaRow, ahora: Date): void {
+function requireAwaiting(tomada: GuiaRow, now: Date): void {
   requireNotTaken(tomada)
   const { decision, estado } = tomada
   if (!isAwaitingDecision(decision)) throw notAwaited(tomada)
   if (estado === 'extraviado')
     throw decisionNotAdmitted(tomada, 'El paquete está extraviado: el destinatario no decide hasta que aparezca.')
-  if (hasExpired(decision, ahora))
+  if (hasExpired(decision, now))
     throw decisionNotAdmitted(tomada, `El plazo venció el ${decision.vence_en}; el destinatario ya no puede decidir.`)
 }
 
-const hasExpired = ({ vence_en }: NonNullable<GuiaRow['decision']>, ahora: Date) =>
-  vence_en !== null && Date.parse(vence_en) <= ahora.getTime()
+const hasExpired = ({ vence_en }: NonNullable<GuiaRow['decision']>, now: Date) =>
+  vence_en !== null && Date.parse(vence_en) <= now.getTime()
 
 const decisionNotAdmitted = ({ estado }: GuiaRow, mensaje: string) =>
   new Problema('decision_no_admitida', mensaje, { estado, opciones: [] })

@@ -9,13 +9,13 @@ import { type GuiaRow, guiaKeyOf } from '../records/guiaFields.ts'
  * Delivers the guide's pending messages to the mailbox, so that no job delivers them after the simulator's next action.
  */
 export async function flushMensajes(deps: MensajeDeps, guia: GuiaRow): Promise<void> {
-  const pendientes = await deps.db.prisma.mensaje.findMany({
+  const pending = await deps.db.prisma.mensaje.findMany({
     where: { ...guiaKeyOf(guia), canal: 'buzon', estado: 'pendiente' },
     orderBy: { numero: 'asc' },
     select: { id: true, comercio_id: true },
   })
   // Messages are marked one by one, because the statement accepts only one message per guide.
-  for (const pendingMensaje of pendientes) await sendToMailbox(deps, [pendingMensaje])
+  for (const pendingMensaje of pending) await sendToMailbox(deps, [pendingMensaje])
 }
 
 /** Sets the expiry of a guide's open location requests, and of their links, to `:ahora`. */
@@ -45,10 +45,10 @@ export async function expireRequest(deps: MensajeDeps, guia: GuiaRow): Promise<v
 
 /** Fails the guide's newest request, as if its message had not reached the recipient. */
 export async function failMensaje(deps: MensajeDeps, guia: GuiaRow): Promise<void> {
-  const ultima = await deps.db.prisma.mensaje.findFirst({
+  const last = await deps.db.prisma.mensaje.findFirst({
     where: { ...guiaKeyOf(guia), tipo: 'solicitud_ubicacion' },
     orderBy: { numero: 'desc' },
     select: { id: true, comercio_id: true },
   })
-  if (ultima) await markFailed(deps, ultima, null, 'Falla fingida en modo de prueba.')
+  if (last) await markFailed(deps, last, null, 'Falla fingida en modo de prueba.')
 }

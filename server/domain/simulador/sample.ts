@@ -69,7 +69,7 @@ export async function sampleEvidence(
  */
 function positionOf(guia: GuiaRow): Pick<PruebaEvidence, 'lat' | 'lng' | 'precision_m'> {
   const { ubicacion_lat: lat, ubicacion_lng: lng, departamento, municipio } = guia
-  const lugar = lat === null || lng === null ? centreOf(departamento, municipio) : { lat, lng }
+  const place = lat === null || lng === null ? centreOf(departamento, municipio) : { lat, lng }
   // Moves towards the equator, because a latitude cannot go beyond a pole.
-  return lugar ? { lat: lugar.lat - Math.sign(lugar.lat) * NEAR_DEGREES, lng: lugar.lng, precision_m: 8 } : {}
+  return place ? { lat: place.lat - Math.sign(place.lat) * NEAR_DEGREES, lng: place.lng, precision_m: 8 } : {}
 }

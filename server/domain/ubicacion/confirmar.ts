@@ -3,11 +3,11 @@ import { present } from '../records/guiaPresentation.ts'
 import { confirmPlace } from './ubicacion.ts'
 
 export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async ({ path, body, identity }, deps) => {
-  const quien = {
+  const caller = {
     ambito: identity,
     autor: identity.comercio,
     origen: 'comercio',
     estricto: identity.estricto,
   } as const
-  return { status: 200, body: present(deps.settings, await confirmPlace(deps, quien, path.guia, body)) }
+  return { status: 200, body: present(deps.settings, await confirmPlace(deps, caller, path.guia, body)) }
 }

@@ -69,7 +69,7 @@ export async function eraseUbicaciones({
   clock,
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<boolean> {
-  const daysAgo = (dias: number) => new Date(clock().getTime() - dias * DAY_MS)
+  const daysAgo = (days: number) => new Date(clock().getTime() - days * DAY_MS)
   const oldParams = { final_states: STATE_MACHINE.finales, antes_de: daysAgo(settings.ubicacionRetention) }
   const erasedCounts = await inEach(db, async ({ query }) => (await query(ERASE, oldParams)).length)
   // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.

@@ -52,40 +52,40 @@ const normalizeReference = (referencia: string | undefined) => referencia?.trim(
 const isTooLong = (referencia: string | null) => referencia !== null && referencia.length > MAX_REFERENCE
 
 /** Returns the same location with another description, or the fault of the description. */
-export function proposeDescription(lugar: Omit<PlaceProposal, 'origen'>, texto: string): PlaceProposal | PlaceFault {
-  const referencia = normalizeReference(texto)
+export function proposeDescription(place: Omit<PlaceProposal, 'origen'>, text: string): PlaceProposal | PlaceFault {
+  const referencia = normalizeReference(text)
   if (isTooLong(referencia)) return REFERENCE_TOO_LONG
   // Without point and link, the description is all that is known of a location.
-  if (referencia === null && lugar.lat === null && lugar.enlace === null)
+  if (referencia === null && place.lat === null && place.enlace === null)
     return { motivo: 'sin_lugar', mensaje: 'Falta el lugar: descríbalo con palabras.' }
-  return { ...lugar, referencia, origen: 'destinatario' }
+  return { ...place, referencia, origen: 'destinatario' }
 }
 
 /** Converts the recipient's answer to a proposed location, or returns its fault. */
-export function proposeUbicacion(lugar: RecipientPlace): PlaceProposal | PlaceFault {
-  const falla = (motivo: PlaceFault['motivo'], mensaje: string): PlaceFault => ({ motivo, mensaje })
-  const referencia = normalizeReference(lugar.referencia)
+export function proposeUbicacion(place: RecipientPlace): PlaceProposal | PlaceFault {
+  const fault = (motivo: PlaceFault['motivo'], mensaje: string): PlaceFault => ({ motivo, mensaje })
+  const referencia = normalizeReference(place.referencia)
   if (isTooLong(referencia)) return REFERENCE_TOO_LONG
-  const commonFields = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
-  if (lugar.method === 'descripcion')
+  const commonFields = { precision_m: place.precision_m ?? null, referencia, origen: 'destinatario' as const }
+  if (place.method === 'descripcion')
     return referencia
       ? { enlace: null, lat: null, lng: null, ...commonFields }
-      : falla('sin_lugar', 'Falta el lugar: descríbalo con palabras.')
-  if (lugar.lat !== undefined && lugar.lng !== undefined) {
-    const vale = Math.abs(lugar.lat) <= 90 && Math.abs(lugar.lng) <= 180
+      : fault('sin_lugar', 'Falta el lugar: descríbalo con palabras.')
+  if (place.lat !== undefined && place.lng !== undefined) {
+    const vale = Math.abs(place.lat) <= 90 && Math.abs(place.lng) <= 180
     return vale
-      ? { enlace: null, lat: lugar.lat, lng: lugar.lng, ...commonFields }
-      : falla('coordenadas_invalidas', 'Ese lugar no está en el mapa: márquelo de nuevo.')
+      ? { enlace: null, lat: place.lat, lng: place.lng, ...commonFields }
+      : fault('coordenadas_invalidas', 'Ese lugar no está en el mapa: márquelo de nuevo.')
   }
-  if (!lugar.enlace)
-    return falla('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
+  if (!place.enlace)
+    return fault('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
   try {
-    const enlace = lugar.enlace.trim()
+    const enlace = place.enlace.trim()
     const linkedPlace = readLinkedPlace(enlace)
     const { lat, lng } = linkedPlace.tipo === 'coordenadas' ? linkedPlace.coordenadas : { lat: null, lng: null }
     return { enlace, lat, lng, ...commonFields }
   } catch (error) {
     if (!(error instanceof MapLinkError)) throw error
-    return falla('enlace_invalido', error.message)
+    return fault('enlace_invalido', error.message)
   }
 }

@@ -67,7 +67,7 @@ export interface UbicacionRequests {
    * Confirms a location. Returns `ok` again for a repeated location, because the first answer may get lost on a bad
    * network.
    */
-  confirm(token: string, lugar: RecipientPlace): Promise<ConfirmationResult>
+  confirm(token: string, place: RecipientPlace): Promise<ConfirmationResult>
   /**
    * Changes the description of a confirmed location; its point or link stays. Returns `ok` again for the same
    * description.
@@ -124,33 +124,33 @@ type UbicacionRequestDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs' |
 /** Creates the operations of the recipient's page. */
 export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRequests {
   const { db, clock } = deps
-  const buscar = async (token: string) => {
+  const find = async (token: string) => {
     const huella = tokenHash(token)
     return (await (await whereIs(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
   }
   return {
     async leer(token) {
-      const row = await buscar(token)
+      const row = await find(token)
       return row && presentUbicacionRequest(row, clock())
     },
-    async confirm(token, lugar): Promise<ConfirmationResult> {
-      const proposal = proposeUbicacion(lugar)
+    async confirm(token, place): Promise<ConfirmationResult> {
+      const proposal = proposeUbicacion(place)
       if ('motivo' in proposal) return { ok: false, ...proposal }
       return retryLostRaces(async (): Promise<ConfirmationResult | undefined> => {
-        const row = await buscar(token)
+        const row = await find(token)
         if (!row) return { ok: false, motivo: 'desconocida' }
-        const earlyResult = await judgePlace(deps, row, lugar, proposal)
+        const earlyResult = await judgePlace(deps, row, place, proposal)
         if (earlyResult) return earlyResult
-        const paso = await darPaso(deps, row, {
+        const step = await darPaso(deps, row, {
           ...placeStep(row, proposal, clock()),
           shortLink: linkToFollow(proposal.enlace, deps.newId),
         })
-        return paso && { ok: true }
+        return step && { ok: true }
       })
     },
     describe: (token, referencia) =>
       retryLostRaces(async (): Promise<ConfirmationResult | undefined> => {
-        const row = await buscar(token)
+        const row = await find(token)
         if (!row) return { ok: false, motivo: 'desconocida' }
         const estado = requestStateOf(row, clock())
         if (estado === 'abierta') return { ok: false, motivo: 'sin_lugar', mensaje: 'Falta el lugar.' }
@@ -159,30 +159,30 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
         if ('motivo' in proposal) return { ok: false, ...proposal }
         const earlyResult = await judgeChange(db, row, proposal)
         if (earlyResult) return earlyResult
-        const paso = await darPaso(deps, row, placeStep(row, proposal, clock()))
-        return paso && { ok: true }
+        const step = await darPaso(deps, row, placeStep(row, proposal, clock()))
+        return step && { ok: true }
       }),
     async requestAnother(token): Promise<AnotherLinkResult> {
-      const resultado = await retryLostRaces(async () => {
-        const row = await buscar(token)
+      const result = await retryLostRaces(async () => {
+        const row = await find(token)
         return row && requestStateOf(row, clock()) === 'vencida' ? requestAnother(deps, row) : NO_EFFECT
       })
       deps.notifyJobs()
-      return resultado
+      return result
     },
   }
 }
 
 const NO_EFFECT: AnotherLinkResult = { ok: false, motivo: 'sin_efecto' }
 
-function requestStateOf(row: UbicacionRequestRow, ahora: Date): UbicacionRequestData['estado'] {
+function requestStateOf(row: UbicacionRequestRow, now: Date): UbicacionRequestData['estado'] {
   if (row.ubicacion_estado === 'confirmada' && row.ubicacion_origen === 'destinatario') return 'confirmada'
   if (!admitsUbicacion(row) || row.ubicacion_estado === 'confirmada') return 'cerrada'
-  return row.expiry <= ahora ? 'vencida' : 'abierta'
+  return row.expiry <= now ? 'vencida' : 'abierta'
 }
 
-function presentUbicacionRequest(row: UbicacionRequestRow, ahora: Date): UbicacionRequestData {
-  const estado = requestStateOf(row, ahora)
+function presentUbicacionRequest(row: UbicacionRequestRow, now: Date): UbicacionRequestData {
+  const estado = requestStateOf(row, now)
   return {
     estado,
     ...shownParcel(row),
@@ -197,9 +197,9 @@ function readingOf({
   pending_url,
   times,
 }: UbicacionRequestRow): ConfirmedPlace['lectura'] {
-  const enlace = ubicacion_extra?.enlace
-  if (enlace === undefined || ubicacion_lat !== null) return null
-  if (pending_url !== enlace) return 'sin_lugar'
+  const link = ubicacion_extra?.enlace
+  if (link === undefined || ubicacion_lat !== null) return null
+  if (pending_url !== link) return 'sin_lugar'
   return times === 0 ? 'leyendo' : 'demorado'
 }
 
@@ -225,21 +225,21 @@ async function judgeChange(
 async function judgePlace(
   { db, clock }: UbicacionRequestDeps,
   row: UbicacionRequestRow,
-  lugar: RecipientPlace,
+  place: RecipientPlace,
   proposal: PlaceProposal,
 ): Promise<ConfirmationResult | undefined> {
   const estado = requestStateOf(row, clock())
   if (estado === 'confirmada') {
     // The browser sent the answer twice over a bad network. The location is already confirmed, as the recipient wanted.
-    if (!lugar.cambiar) return { ok: true }
+    if (!place.cambiar) return { ok: true }
     const earlyResult = await judgeChange(db, row, proposal)
     if (earlyResult) return earlyResult
     const { lat, enlace } = ubicacionPlaceOf(row)
-    if (lugar.method === 'descripcion' && !lugar.removesPoint && (lat !== null || enlace !== null))
+    if (place.method === 'descripcion' && !place.removesPoint && (lat !== null || enlace !== null))
       return { ok: false, motivo: 'con_punto' }
   } else if (estado !== 'abierta') return { ok: false, motivo: estado }
   const { distancia_km } = judgeDestino(row, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
-  if (distancia_km !== null && distancia_km > FAR_KM && !lugar.acceptsDistance)
+  if (distancia_km !== null && distancia_km > FAR_KM && !place.acceptsDistance)
     return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
   return undefined
 }

@@ -40,7 +40,7 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 export const bringLinksForward = ({ db, clock }: Pick<LinkDeps, 'db' | 'clock'>) =>
   inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
 
-const LEER = statement<{ ids: readonly string[] }, LinkToFollow>(
+const READ = statement<{ ids: readonly string[] }, LinkToFollow>(
   'enlaces.leer',
   'part',
   `select g.*, k.id as enlace_id, k.maps_url as pending_url, k.intentos as times from enlace_corto k
@@ -58,10 +58,10 @@ type LinkToFollow = GuiaRow & { enlace_id: string; pending_url: string; times: n
 /**
  * Follows short links. If a link leads to a point, the guide's location gets its coordinates through an ordinary event.
  */
-export async function resolveLinks(deps: LinkDeps, trabajos: readonly { id: string; data: object }[]): Promise<void> {
+export async function resolveLinks(deps: LinkDeps, jobs: readonly { id: string; data: object }[]): Promise<void> {
   const { db } = deps
-  const rows = await askByMerchant(db, trabajos.map(fromJob), ({ query }, partLinks) =>
-    query(LEER, { ids: partLinks.map(({ id }) => id) }),
+  const rows = await askByMerchant(db, jobs.map(fromJob), ({ query }, partLinks) =>
+    query(READ, { ids: partLinks.map(({ id }) => id) }),
   )
   await Promise.all(rows.map((row) => followLink(deps, row)))
 }
@@ -77,11 +77,11 @@ async function followLink(deps: LinkDeps, row: LinkToFollow): Promise<void> {
     return postpone(new Date(clock().getTime() + delayMs))
   if (resolved.tipo === 'falla') log.info({ guia: row.guia, motivo: resolved.motivo }, 'short link not resolved')
   if (resolved.tipo === 'coordenadas' && isAwaitingPlace(row)) {
-    const ahora = clock()
+    const now = clock()
     const proposal = { ...ubicacionPlaceOf(row), ...resolved.coordenadas, origen: row.ubicacion_origen! }
-    const paso = await darPaso(deps, row, keepReviewAdvertencia(row, placeStep(row, proposal, ahora)))
+    const step = await darPaso(deps, row, keepReviewAdvertencia(row, placeStep(row, proposal, now)))
     // Another request changed the guide, so the link is tried again with the guide's new state.
-    if (!paso) return postpone(ahora)
+    if (!step) return postpone(now)
   }
   await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...guiaKeyOf(row), id } })
 }
@@ -107,7 +107,7 @@ const isAwaitingPlace = ({
  * Keeps the warning that an address was corrected after the place was confirmed. The coordinates of a link say where
  * that place is, and nobody has looked whether it is still the right one.
  */
-function keepReviewAdvertencia<P extends ReturnType<typeof placeStep>>({ advertencias }: GuiaRow, paso: P): P {
+function keepReviewAdvertencia<P extends ReturnType<typeof placeStep>>({ advertencias }: GuiaRow, step: P): P {
   const toReview = advertencias.filter(({ codigo }) => codigo === 'lugar_por_revisar')
-  return { ...paso, ubicacion: { ...paso.ubicacion, advertencias: [...toReview, ...paso.ubicacion.advertencias] } }
+  return { ...step, ubicacion: { ...step.ubicacion, advertencias: [...toReview, ...step.ubicacion.advertencias] } }
 }

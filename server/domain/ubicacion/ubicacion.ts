@@ -62,7 +62,7 @@ const WITHOUT_COORDINATES: StoredAdvertencia = { codigo: 'enlace_sin_coordenadas
 const ONLY_DESCRIBED: StoredAdvertencia = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
 
 /** Returns the location columns of a guide after confirmation. The data of the location request stays visible. */
-function toConfirmedPlace(guia: GuiaRow, proposal: PlaceProposal, ahora: Date): GuiaUbicacion {
+function toConfirmedPlace(guia: GuiaRow, proposal: PlaceProposal, now: Date): GuiaUbicacion {
   const { enlace, lat, lng, precision_m, referencia, origen } = proposal
   const { distancia_km, advertencias } = judgeDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
   const solicitud = guia.ubicacion_extra?.solicitud
@@ -76,7 +76,7 @@ function toConfirmedPlace(guia: GuiaRow, proposal: PlaceProposal, ahora: Date): 
       ...(precision_m === null ? {} : { precision_m }),
       ...(referencia === null ? {} : { referencia }),
       ...(distancia_km === null ? {} : { distancia_km }),
-      confirmado_en: ahora.toISOString(),
+      confirmado_en: now.toISOString(),
       ...(solicitud ? { solicitud } : {}),
     },
     advertencias: [
@@ -90,14 +90,14 @@ function toConfirmedPlace(guia: GuiaRow, proposal: PlaceProposal, ahora: Date): 
 /**
  * Returns the event that confirms a location, with the changes to the guide. The event has the location's coordinates.
  */
-export const placeStep = (guia: GuiaRow, proposal: PlaceProposal, ahora: Date) =>
+export const placeStep = (guia: GuiaRow, proposal: PlaceProposal, now: Date) =>
   ({
     tipo: 'ubicacion.confirmada',
-    ocurrido_en: ahora,
-    registrado_en: ahora,
+    ocurrido_en: now,
+    registrado_en: now,
     lat: proposal.lat,
     lng: proposal.lng,
-    ubicacion: toConfirmedPlace(guia, proposal, ahora),
+    ubicacion: toConfirmedPlace(guia, proposal, now),
   }) satisfies GuiaStep
 
 /**
@@ -127,8 +127,8 @@ export function requireOpen(guia: GuiaRow): void {
  * Returns the task to follow a short link, whose location is known only after following it; undefined for any other
  * link.
  */
-export const linkToFollow = (enlace: string | null, newId: () => { id: string }) =>
-  enlace !== null && readMapLink(enlace).tipo === 'corto' ? { id: newId().id, maps_url: enlace } : undefined
+export const linkToFollow = (link: string | null, newId: () => { id: string }) =>
+  link !== null && readMapLink(link).tipo === 'corto' ? { id: newId().id, maps_url: link } : undefined
 
 /** Person or system that confirms a location through an API. */
 interface Confirmer {
@@ -150,27 +150,27 @@ interface Confirmer {
 export function confirmPlace(
   { db, clock, newId, notifyJobs }: Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs'>,
   { ambito, autor, origen, estricto = false, descripcion }: Confirmer,
-  codigo: string,
-  lugar: UbicacionParaConfirmar,
+  code: string,
+  place: UbicacionParaConfirmar,
 ): Promise<GuiaRow & { comercio: string }> {
   // Coordinates take precedence over a link.
-  const enlace = lugar.maps_url === undefined || lugar.lat !== undefined ? undefined : readLinkedPlace(lugar.maps_url)
-  const linkCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const link = place.maps_url === undefined || place.lat !== undefined ? undefined : readLinkedPlace(place.maps_url)
+  const linkCoordinates = link?.tipo === 'coordenadas' ? link.coordenadas : undefined
   const proposal = {
-    enlace: enlace ? lugar.maps_url! : null,
-    lat: lugar.lat ?? linkCoordinates?.lat ?? null,
-    lng: lugar.lng ?? linkCoordinates?.lng ?? null,
-    referencia: lugar.referencia ?? null,
+    enlace: link ? place.maps_url! : null,
+    lat: place.lat ?? linkCoordinates?.lat ?? null,
+    lng: place.lng ?? linkCoordinates?.lng ?? null,
+    referencia: place.referencia ?? null,
     precision_m: null,
     origen,
   }
   return retryLostRaces(async () => {
-    const storedGuia = await findGuia(db, ambito, codigo)
+    const storedGuia = await findGuia(db, ambito, code)
     if (isSamePlace(storedGuia, proposal)) return storedGuia
     requireOpen(storedGuia)
     const step = placeStep(storedGuia, proposal, clock())
-    const fallas = explainImplausible({ ...storedGuia, ...step.ubicacion }, proposal.enlace !== null)
-    if (estricto && fallas.length > 0) throw problemOfFaults('validacion', fallas)
+    const faults = explainImplausible({ ...storedGuia, ...step.ubicacion }, proposal.enlace !== null)
+    if (estricto && faults.length > 0) throw problemOfFaults('validacion', faults)
     const paso = await darPaso({ db, notifyJobs }, storedGuia, {
       ...step,
       autor,
@@ -191,12 +191,12 @@ export function confirmPlace(
  */
 export async function resendRequestOf(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe' | 'notifyJobs'>,
-  ambito: GuiaScope,
-  codigo: string,
+  scope: GuiaScope,
+  code: string,
   runLast: (query: Query, guia: GuiaRow) => Promise<unknown>,
 ): Promise<GuiaRow & { comercio: string }> {
   const requestedGuia = await retryLostRaces(async () => {
-    const storedGuia = await findGuia(deps.db, ambito, codigo)
+    const storedGuia = await findGuia(deps.db, scope, code)
     requireUnconfirmed(storedGuia)
     const guia = await requestAgain(deps, storedGuia, { runLast: (query) => runLast(query, storedGuia) })
     return guia && { ...guia, comercio: storedGuia.comercio }
@@ -207,8 +207,8 @@ export async function resendRequestOf(
 
 function requireUnconfirmed(guia: GuiaRow): void {
   if (guia.ubicacion_estado === 'confirmada') {
-    const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
-    throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${desde}; no hay nada que pedir.`)
+    const from = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
+    throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${from}; no hay nada que pedir.`)
   }
   requireOpen(guia)
 }
@@ -222,8 +222,8 @@ const BYTES_DE_TOKEN = 16
  * @param kid id of the master key that made a link already sent; the current key if omitted
  * @returns undefined if that master key no longer exists
  */
-export function tokenDe(secretos: Secrets, mensajeId: string, kid?: string | null) {
-  const subkey = kid ? secretos.de('ubicacion', kid) : secretos.current('ubicacion')
+export function tokenDe(secrets: Secrets, mensajeId: string, kid?: string | null) {
+  const subkey = kid ? secrets.de('ubicacion', kid) : secrets.current('ubicacion')
   if (!subkey) return undefined
   const token = createHmac('sha256', subkey.clave)
     .update(mensajeId)

@@ -102,10 +102,10 @@ type RecoveryDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'notifyJobs'>
 
 /** Processes one batch of each recovery. The results of a batch and its position commit together. */
 export async function advanceRecoveries(deps: RecoveryDeps, steps: readonly Paso[]): Promise<void> {
-  const fallas: unknown[] = []
-  for (const paso of steps) await advanceRecovery(deps, paso).catch((err: unknown) => fallas.push(err))
+  const faults: unknown[] = []
+  for (const step of steps) await advanceRecovery(deps, step).catch((err: unknown) => faults.push(err))
   // A recovery that fails must not stop the others.
-  if (fallas.length > 0) throw new AggregateError(fallas, 'webhook recoveries failed')
+  if (faults.length > 0) throw new AggregateError(faults, 'webhook recoveries failed')
 }
 
 async function advanceRecovery(

@@ -45,9 +45,9 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
   const { comercioId, modo } = identity
   const ahora = clock()
   // An unknown endpoint returns 404, even if the body has faults.
-  const antes = await requireWebhook(db, identity, path.webhook, ahora)
-  const politica = policyOnRequest(destinations, modo, isForwarded())
-  const url = body.url === undefined ? null : await requireWebhookDestination(body.url, politica)
+  const before = await requireWebhook(db, identity, path.webhook, ahora)
+  const policy = policyOnRequest(destinations, modo, isForwarded())
+  const url = body.url === undefined ? null : await requireWebhookDestination(body.url, policy)
   const change = {
     comercio_id: comercioId,
     modo,
@@ -63,13 +63,13 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
     () =>
       inTransaction(db, async (query) => {
         await query(CHANGE_WEBHOOK, change)
-        const despues = await requireWebhook({ query }, identity, path.webhook, ahora)
+        const after = await requireWebhook({ query }, identity, path.webhook, ahora)
         // A new address counts as verified only after it answers a test, so a test is sent.
-        if (antes.comprobado_en && !despues.comprobado_en) await sendTest(query, despues, ahora)
-        const linea = { accion: 'cambiarWebhook', sobre: ['webhook', path.webhook] as const }
-        const quien = { identity, requestId, red }
-        await bitacora.record(query, quien, { ...linea, ...webhookChanges(antes, despues) })
-        return despues
+        if (before.comprobado_en && !after.comprobado_en) await sendTest(query, after, ahora)
+        const line = { accion: 'cambiarWebhook', sobre: ['webhook', path.webhook] as const }
+        const caller = { identity, requestId, red }
+        await bitacora.record(query, caller, { ...line, ...webhookChanges(before, after) })
+        return after
       }),
     () => findCodeByUrl(db, identity, url ?? ''),
   )

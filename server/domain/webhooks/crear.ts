@@ -93,8 +93,8 @@ async function createWebhook(
         if (!nuevo) return undefined
         if (needsVerification(modo)) await sendTest(query, nuevo, ahora)
         const sobre = ['webhook', webhook] as const
-        const linea = { accion: 'crearWebhook', sobre, ...webhookChanges(undefined, nuevo) }
-        await bitacora.record(query, { identity, requestId, red }, linea)
+        const line = { accion: 'crearWebhook', sobre, ...webhookChanges(undefined, nuevo) }
+        await bitacora.record(query, { identity, requestId, red }, line)
         await remember(query, webhook)
         return nuevo
       }),

@@ -116,7 +116,7 @@ export const presentWebhookAviso = (row: ShownAviso | AvisoInJson): AvisoDeWebho
   terminado_en: row.terminado_en && iso(row.terminado_en),
 })
 
-const FORMA = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
+const SHAPE = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
 
 /**
  * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
@@ -140,9 +140,9 @@ export async function requireWebhookAviso(...args: Parameters<typeof readAvisoDe
 
 /** Returns the delivery with this public id; undefined if it does not exist. */
 export async function readAvisoDeWebhook(db: Db, { comercioId, modo }: WebhookScope, webhook: string, id: string) {
-  const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
+  const [, code, guia, secuencia] = SHAPE.exec(id) ?? []
   const [row] =
-    guia === undefined || webhook !== `wh_${codigo}`
+    guia === undefined || webhook !== `wh_${code}`
       ? []
       : await db.query(FIND_AVISO, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
   return row
@@ -188,13 +188,13 @@ export const avisosOf = ({ guia, evento, webhooks }: RecentEvento): AvisoContent
  * Returns the body exactly as it is signed. The body is the same at every attempt: it has the values that the guide had
  * right after the event, and the members of the event's version (records/bodyShape.ts).
  */
-export function buildWebhookBody(contenido: AvisoContent): string {
-  const { aviso } = contenido
-  const datos = 'guia' in contenido ? buildBodyData(contenido) : contenido.aviso.datos
+export function buildWebhookBody(content: AvisoContent): string {
+  const { aviso } = content
+  const datos = 'guia' in content ? buildBodyData(content) : content.aviso.datos
   return JSON.stringify({
     id: aviso.evento,
     tipo: aviso.tipo,
-    creado_en: ('guia' in contenido ? contenido.evento.registrado_en : aviso.creado_en).toISOString(),
+    creado_en: ('guia' in content ? content.evento.registrado_en : aviso.creado_en).toISOString(),
     datos,
   })
 }

@@ -11,7 +11,7 @@ import {
 } from './recovery.ts'
 
 /** Maximum number of events that one statement of a dry run reads: some ten milliseconds of the database. */
-const PASO = 1_000
+const STEP = 1_000
 /** Maximum number of events that a dry run reads. */
 const MAX_EVENTOS = 50_000
 /** Maximum duration of a dry run, in milliseconds, because a client waits for the response. */
@@ -29,7 +29,7 @@ interface Paso {
 const DRY_RUN = statement<RecoveryParameters, Paso>(
   'recuperacion.ensayar',
   'merchant',
-  `with v as materialized (${eventosToRecoverSql(PASO)})
+  `with v as materialized (${eventosToRecoverSql(STEP)})
    select count(*) filter (where own)::int as eventos, count(*)::int as scanned,
      count(*) filter (where own and ${isToSendSql('e')})::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
@@ -51,21 +51,21 @@ export type DryRun = (input: DryRunInput, signal: AbortSignal) => Promise<Ensayo
  */
 export function createDryRuns(db: Db, ms = () => performance.now()): DryRun {
   const comercioTurns = createOwnerTurns(1)
-  const turno = createTurns(MAX_AT_ONCE)
+  const turn = createTurns(MAX_AT_ONCE)
   return (input, signal) =>
     comercioTurns(input.comercio_id, async () => {
       if (signal.aborted) throw unavailable('La solicitud se abandonó.')
       const deadline = ms() + TIMEOUT_MS
       const { comercio_id: comercioId, modo, desde, hasta } = input
       const shardDb = db.asRole('guias_api', [comercioId])
-      let posicion = await turno(() => findRange(shardDb, { comercioId, modo }, desde, hasta))
+      let position = await turn(() => findRange(shardDb, { comercioId, modo }, desde, hasta))
       const totals = { eventos: 0, avisos: 0 }
-      for (let scanned = 0; scanned < MAX_EVENTOS && ms() < deadline && !signal.aborted; scanned += PASO) {
-        const [paso] = await turno(() => shardDb.query(DRY_RUN, { ...input, ...posicion }))
-        totals.eventos += paso!.eventos
-        totals.avisos += paso!.entregas
-        if (paso!.scanned < PASO) return { ...totals, exacto: true }
-        posicion = { ...posicion, ...paso!.ultimo }
+      for (let scanned = 0; scanned < MAX_EVENTOS && ms() < deadline && !signal.aborted; scanned += STEP) {
+        const [step] = await turn(() => shardDb.query(DRY_RUN, { ...input, ...position }))
+        totals.eventos += step!.eventos
+        totals.avisos += step!.entregas
+        if (step!.scanned < STEP) return { ...totals, exacto: true }
+        position = { ...position, ...step!.ultimo }
       }
       return { ...totals, exacto: false }
     })

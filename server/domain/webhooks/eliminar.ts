@@ -33,8 +33,8 @@ export const eliminarWebhook: Handler<'eliminarWebhook'> = async (
   await inTransaction(db, async (query) => {
     if ((await query(DELETE_WEBHOOK, { ...webhookKey, ahora: clock() })).length === 0) throwUnknownWebhook()
     await query(DELETE_SECRETOS, webhookKey)
-    const linea = { accion: 'eliminarWebhook', sobre: ['webhook', path.webhook] as const }
-    await bitacora.record(query, { identity, requestId, red }, linea)
+    const line = { accion: 'eliminarWebhook', sobre: ['webhook', path.webhook] as const }
+    await bitacora.record(query, { identity, requestId, red }, line)
   })
   return { status: 204, body: undefined }
 }

@@ -30,12 +30,12 @@ export const readWebhookPage = (
   query: Pagination | undefined,
 ) =>
   paginate(cursors, { operacion, dueno: `${comercioId}:${modo}` }, query ?? {}, {
-    leer: (despues, limite) =>
+    leer: (after, limite) =>
       db.query(LIST_WEBHOOKS, {
         comercio_id: comercioId,
         modo,
-        creado_en: new Date(despues?.[0] ?? 0),
-        webhook: String(despues?.[1] ?? ''),
+        creado_en: new Date(after?.[0] ?? 0),
+        webhook: String(after?.[1] ?? ''),
         limite,
         ahora: clock(),
       }),

@@ -28,10 +28,10 @@ export function readAvisoPage(
   query: (AvisoFilters & Pagination) | undefined,
 ) {
   const { limite: _limit, cursor: _cursor, ...filters } = query ?? {}
-  const ambito = { operacion, dueno: `${comercioId}:${modo}:${webhook}`, filters }
-  return paginate(cursors, ambito, query ?? {}, {
-    async leer(despues, count) {
-      const rows = await leer(db, { comercio_id: comercioId, modo, webhook }, filters, despues, count)
+  const scope = { operacion, dueno: `${comercioId}:${modo}:${webhook}`, filters }
+  return paginate(cursors, scope, query ?? {}, {
+    async leer(after, count) {
+      const rows = await read(db, { comercio_id: comercioId, modo, webhook }, filters, after, count)
       // An empty page may mean that the webhook does not exist, which must return 404.
       if (rows.length === 0) await requireWebhook(db, { comercioId, modo }, webhook, clock())
       return rows
@@ -58,11 +58,11 @@ const OF_STATE: Readonly<Record<EstadoDeAvisoDeWebhook, string>> = {
   fallido: "e.estado = 'fallido'",
 }
 
-function leer(
+function read(
   db: Db,
   { comercio_id, modo, webhook }: ClaveDeWebhook,
   { estado, tipo, guia, creado_desde, creado_hasta }: AvisoFilters,
-  despues: CursorPosition | undefined,
+  after: CursorPosition | undefined,
   limite: number,
 ): Promise<AvisoListRow[]> {
   const candidates: [filterValue: unknown, condition: string][] = [
@@ -74,7 +74,7 @@ function leer(
     ],
     [creado_desde, 'e.creado_en >= :desde'],
     [creado_hasta, 'e.creado_en < :hasta'],
-    [despues, '(e.creado_en, e.guia_id, e.secuencia) < (:creado_en, :guia_id::uuid, :secuencia::int)'],
+    [after, '(e.creado_en, e.guia_id, e.secuencia) < (:creado_en, :guia_id::uuid, :secuencia::int)'],
   ]
   const conditions = candidates.flatMap(([filterValue, condition]) =>
     filterValue === undefined ? [] : [`and ${condition}`],
@@ -88,9 +88,9 @@ function leer(
     limite,
     desde: creado_desde && readInstant(creado_desde),
     hasta: creado_hasta && readInstant(creado_hasta),
-    creado_en: despues && new Date(despues[0]!),
-    guia_id: despues?.[1],
-    secuencia: despues?.[2],
+    creado_en: after && new Date(after[0]!),
+    guia_id: after?.[1],
+    secuencia: after?.[2],
   }
   const listStatement = dynamicStatement<typeof values, AvisoListRow>(
     'merchant',

@@ -55,14 +55,14 @@ const FAILING_WEBHOOKS = statement<{ modo: Modo; deshabilitado: boolean | null }
 )
 
 export const listarWebhooksConFallas: Handler<'listarWebhooksConFallas'> = async (
-  { query, ...quien },
+  { query, ...caller },
   { db, bitacora },
 ) => {
   const { modo = 'live', estado } = query ?? {}
   const deshabilitado = estado === undefined ? null : estado === 'deshabilitado'
   const rows = await askAll(db, ({ query }) => query(FAILING_WEBHOOKS, { modo, deshabilitado }))
-  const datos = rows.map(present).toSorted((left, otro) => Date.parse(left.desde) - Date.parse(otro.desde))
-  await bitacora.recordRead(quien, { accion: 'listarWebhooksConFallas', despues: { webhooks: datos.length } })
+  const datos = rows.map(present).toSorted((left, other) => Date.parse(left.desde) - Date.parse(other.desde))
+  await bitacora.recordRead(caller, { accion: 'listarWebhooksConFallas', despues: { webhooks: datos.length } })
   return { status: 200, body: { datos: datos.slice(0, MAX_FAILING), hay_mas: datos.length > MAX_FAILING } }
 }
 

@@ -93,18 +93,18 @@ export const obtenerAvisoDeWebhook: Handler<'obtenerAvisoDeWebhook'> = async ({ 
  */
 export async function readWithIntentos(
   { db, secretos, log }: Pick<Deps, 'db' | 'secretos' | 'log'>,
-  ambito: WebhookScope,
+  scope: WebhookScope,
   webhook: string,
-  codigo: string,
+  code: string,
 ): Promise<AvisoDeWebhookConIntentos> {
-  const aviso = await requireWebhookAviso(db, ambito, webhook, codigo)
-  const [intentos, contenido] = await Promise.all([
-    readIntentos(db.de(ambito.comercioId), aviso),
-    loadContent({ db: db.de(ambito.comercioId), secretos, log }, aviso),
+  const aviso = await requireWebhookAviso(db, scope, webhook, code)
+  const [intentos, content] = await Promise.all([
+    readIntentos(db.de(scope.comercioId), aviso),
+    loadContent({ db: db.de(scope.comercioId), secretos, log }, aviso),
   ])
   return {
     ...presentWebhookAviso(aviso),
-    cuerpo: contenido ? buildWebhookBody(contenido) : '',
+    cuerpo: content ? buildWebhookBody(content) : '',
     historial: intentos.map((row) => presentWebhookIntento(aviso.evento, row)),
   }
 }

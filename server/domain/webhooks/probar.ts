@@ -34,18 +34,18 @@ const PENDING_TEST = statement<ClaveDeWebhook & Pick<WebhookAvisoRow, 'proximo_e
 )
 
 /** Creates a test delivery, which is sent now and only once. Returns the previous test if that was not sent yet. */
-export async function sendTest(query: Query, row: WebhookRow, ahora: Date): Promise<WebhookAvisoRow> {
+export async function sendTest(query: Query, row: WebhookRow, now: Date): Promise<WebhookAvisoRow> {
   const { comercio_id, modo, webhook } = row
   const testKey = { comercio_id, modo, webhook, proximo_en: AT_ONCE }
-  const [pendiente] = await query(PENDING_TEST, testKey)
-  if (pendiente) return pendiente
+  const [pending] = await query(PENDING_TEST, testKey)
+  if (pending) return pending
   const [aviso] = await query(INSERT_OWN_EVENTO, {
     ...testKey,
     evento: newOwnEventId(),
     tipo: 'webhook.prueba',
     causa: 'prueba',
     datos: { webhook: presentWebhook(row) },
-    creado_en: ahora,
+    creado_en: now,
   })
   return aviso!
 }
@@ -55,12 +55,12 @@ export const probarWebhook: Handler<'probarWebhook'> = async (input, deps) => {
   const { db, clock, notifyJobs, bitacora } = deps
   const { result, headers } = await doOnce(deps, 'probarWebhook', input, {
     async perform(remember) {
-      const ahora = clock()
-      const row = await requireWebhook(db, identity, path.webhook, ahora)
+      const now = clock()
+      const row = await requireWebhook(db, identity, path.webhook, now)
       const aviso = await inTransaction(db, async (query) => {
-        const linea = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
-        await bitacora.record(query, { identity, requestId, red }, linea)
-        const aviso = await sendTest(query, row, ahora)
+        const line = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
+        await bitacora.record(query, { identity, requestId, red }, line)
+        const aviso = await sendTest(query, row, now)
         await remember(query, avisoCodeOf(aviso))
         return aviso
       })

@@ -82,15 +82,15 @@ const FIRST_FROM_XID = statement<ComercioKey & { xid: string }, { lugar: string 
 )
 
 /**
- * Finds the range of the feed that may contain events from `desde` to `hasta`. A binary search is possible because the
+ * Finds the range of the feed that may contain events from `from` to `until`. A binary search is possible because the
  * feed is nearly in the order of time.
  */
-export async function findRange(db: Db, ambito: WebhookScope, desde: Date, hasta: Date): Promise<RecoveryPosition> {
-  const comercioKey = { comercio_id: ambito.comercioId, modo: ambito.modo }
+export async function findRange(db: Db, scope: WebhookScope, from: Date, until: Date): Promise<RecoveryPosition> {
+  const comercioKey = { comercio_id: scope.comercioId, modo: scope.modo }
   const [bounds] = await db.query(FEED_BOUNDS, comercioKey)
   const firstXid = BigInt(bounds!.first_xid)
   /** First transaction whose events are not before `cutoff`; the number after the last transaction if none exists. */
-  const buscar = async (cutoff: Date) => {
+  const find = async (cutoff: Date) => {
     let low = firstXid
     let high = BigInt(bounds!.ultimo) + 1n
     while (low < high) {
@@ -101,12 +101,12 @@ export async function findRange(db: Db, ambito: WebhookScope, desde: Date, hasta
     }
     return low
   }
-  const comienzo = await buscar(new Date(desde.getTime() - CLOCK_SKEW))
-  const final = await buscar(new Date(hasta.getTime() + CLOCK_SKEW))
+  const start = await find(new Date(from.getTime() - CLOCK_SKEW))
+  const final = await find(new Date(until.getTime() + CLOCK_SKEW))
   // A recovery up to the present includes events that commit during this search.
   const isOpen = final > BigInt(bounds!.ultimo)
   return {
-    xid: String(comienzo),
+    xid: String(start),
     guia_id: '00000000-0000-0000-0000-000000000000',
     secuencia: 0,
     tope: isOpen ? bounds!.fin : String(final),
@@ -125,7 +125,7 @@ export type RecoveryParameters = ClaveDeWebhook &
  * the time span of the recovery and the endpoint subscribes to the event's type.
  * @param condition additional SQL condition on the event `v`
  */
-export const eventosToRecoverSql = (limite: number, condition = 'true') => `
+export const eventosToRecoverSql = (limit: number, condition = 'true') => `
   select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
     v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${subscribesTo('w', 'v')} as own
   from (select :webhook::text as webhook, :tipos::text[] as tipos, :desde::timestamptz as desde_,
@@ -133,7 +133,7 @@ export const eventosToRecoverSql = (limite: number, condition = 'true') => `
   join evento v on v.comercio_id = :comercio_id and v.modo = :modo and ${condition}
     and (v.xid, v.guia_id, v.secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
     and v.xid <= :tope::text::xid8
-  order by v.xid, v.guia_id, v.secuencia limit ${limite}`
+  order by v.xid, v.guia_id, v.secuencia limit ${limit}`
 
 /** SQL condition that the delivery `e` of an event must be created, or sent again. */
 export const isToSendSql = (e: string) =>

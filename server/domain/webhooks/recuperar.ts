@@ -46,10 +46,10 @@ export const recuperarAvisosDeWebhook: Handler<'recuperarAvisosDeWebhook'> = asy
 async function readRequestedRecovery(
   { path, body, identity }: RecoveryInput,
   { db, settings }: RecoveryStartDeps,
-  ahora: Date,
+  now: Date,
 ) {
-  const webhook = await requireWebhook(db, identity, path.webhook, ahora)
-  const { desde, hasta } = requireTimeRange(body, ahora, settings.webhookRetention)
+  const webhook = await requireWebhook(db, identity, path.webhook, now)
+  const { desde, hasta } = requireTimeRange(body, now, settings.webhookRetention)
   return { ...webhook, desde, hasta, todas: body.todas ?? false }
 }
 
@@ -57,8 +57,8 @@ async function readRequestedRecovery(
 async function startRecovery(input: RecoveryInput, deps: RecoveryStartDeps, remember: Remember): Promise<RecoveryRow> {
   const { path, identity, requestId, red } = input
   const { db, clock, notifyJobs, bitacora } = deps
-  const ahora = clock()
-  const requestedRecovery = await readRequestedRecovery(input, deps, ahora)
+  const now = clock()
+  const requestedRecovery = await readRequestedRecovery(input, deps, now)
   const { desde, hasta, todas } = requestedRecovery
   if (requestedRecovery.estado !== 'activo') {
     throw new Problema(
@@ -74,7 +74,7 @@ async function startRecovery(input: RecoveryInput, deps: RecoveryStartDeps, reme
       recuperacion,
       paso: randomUUID(),
       posicion,
-      creado_en: ahora,
+      creado_en: now,
     })
     if (!row) return undefined
     await bitacora.record(
@@ -102,15 +102,15 @@ async function refuseSecond(db: Db, { comercio_id, modo, webhook }: ClaveDeWebho
   )
 }
 
-function requireTimeRange(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) {
-  const desde = readInstant(cuerpo.desde)!
-  const hasta = cuerpo.hasta === undefined ? ahora : readInstant(cuerpo.hasta)!
-  const falla = (campo: string, mensaje: string) =>
+function requireTimeRange(body: RecuperacionParaCrear, now: Date, days: number) {
+  const desde = readInstant(body.desde)!
+  const until = body.hasta === undefined ? now : readInstant(body.hasta)!
+  const fault = (campo: string, mensaje: string) =>
     problemOfFaults('validacion', [{ campo, codigo: 'fuera_de_rango', mensaje }])
-  if (desde >= ahora) throw falla('/desde', 'debe estar en el pasado')
+  if (desde >= now) throw fault('/desde', 'debe estar en el pasado')
   // Older deliveries are no longer kept, so the service cannot know if they arrived.
-  if (desde.getTime() < ahora.getTime() - dias * DAY_MS)
-    throw falla('/desde', `debe estar en los últimos ${dias} días; lo anterior está en el flujo de eventos`)
-  if (hasta <= desde) throw falla('/hasta', 'debe ser posterior a desde; omítalo para llegar hasta ahora')
-  return { desde, hasta: hasta > ahora ? ahora : hasta }
+  if (desde.getTime() < now.getTime() - days * DAY_MS)
+    throw fault('/desde', `debe estar en los últimos ${days} días; lo anterior está en el flujo de eventos`)
+  if (until <= desde) throw fault('/hasta', 'debe ser posterior a desde; omítalo para llegar hasta ahora')
+  return { desde, hasta: until > now ? now : until }
 }

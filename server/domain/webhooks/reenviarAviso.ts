@@ -39,7 +39,7 @@ export const reenviarAvisoDeWebhook: Handler<'reenviarAvisoDeWebhook'> = (input,
  */
 export async function resendAviso(
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'notifyJobs' | 'bitacora'>,
-  operacion: OperationId,
+  operation: OperationId,
   { identity, requestId, red }: Actor,
   { comercioId, modo }: WebhookScope,
   {
@@ -51,19 +51,19 @@ export async function resendAviso(
   },
 ) {
   const { db, notifyJobs, bitacora } = deps
-  const ambito = { comercioId, modo }
+  const scope = { comercioId, modo }
   const { result, headers } = await doOnce(
     deps,
-    operacion,
-    { identity: ambito, headers: cabeceras, path },
+    operation,
+    { identity: scope, headers: cabeceras, path },
     {
       async perform(remember) {
-        const aviso = await requireWebhookAviso(db, ambito, path.webhook, path.aviso)
+        const aviso = await requireWebhookAviso(db, scope, path.webhook, path.aviso)
         const row = await inTransaction(db.de(comercioId), async (query) => {
           const [resent] = await query(RESEND, { ...aviso, proximo_en: AT_ONCE })
           const sobre = ['aviso', path.aviso] as const
-          const linea = { accion: operacion, sobre, de: { comercio_id: comercioId, modo } }
-          if (resent) await bitacora.record(query, { identity, requestId, red }, linea)
+          const line = { accion: operation, sobre, de: { comercio_id: comercioId, modo } }
+          if (resent) await bitacora.record(query, { identity, requestId, red }, line)
           await remember(query, path.aviso)
           return resent
         })
@@ -72,7 +72,7 @@ export async function resendAviso(
         // shows that resend.
         return row ?? aviso
       },
-      reread: (aviso) => readAvisoDeWebhook(db, ambito, path.webhook, aviso),
+      reread: (aviso) => readAvisoDeWebhook(db, scope, path.webhook, aviso),
     },
   )
   return { status: 202, headers, body: presentWebhookAviso(result) } as const

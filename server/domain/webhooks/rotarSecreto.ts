@@ -57,8 +57,8 @@ export const rotarSecreto: Handler<'rotarSecreto'> = async (input, deps) => {
       const webhookKey = { comercio_id: identity.comercioId, modo: identity.modo, webhook: path.webhook }
       await inTransaction(db, async (query) => {
         if ((await query(ROTATION_LOCK, webhookKey)).length === 0) throwUnknownWebhook()
-        const [ultima] = await query(ULTIMA, webhookKey)
-        const version = (ultima?.version ?? 0) + 1
+        const [last] = await query(ULTIMA, webhookKey)
+        const version = (last?.version ?? 0) + 1
         const cifrado = encryptSecret(secretos, { webhook: path.webhook, version }, secretBytes(secreto))
         await query(ROTATE, { ...webhookKey, version, cifrado, ahora, fin })
         await bitacora.record(

@@ -2,7 +2,7 @@ import { REINTENTOS } from '../../generated/contract/vocabulary.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../platform/time/units.ts'
 
 /** Wait before each attempt, in milliseconds, from the first attempt to the last. */
-export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SECOND_MS)
+export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((seconds) => seconds * SECOND_MS)
 
 /**
  * Maximum share of a wait that is added at random, so that deliveries that failed together are not retried together.
@@ -17,28 +17,28 @@ const MAX_RETRY_AFTER_MS = REINTENTOS.retry_after_maximo_s * SECOND_MS
  */
 export function nextAttempt(
   attemptsDone: number,
-  ahora: Date,
+  now: Date,
   retryAfter: string | null,
   random: number,
 ): Date | undefined {
   const delay = RETRY_WAITS[attemptsDone]
   if (delay === undefined) return undefined
-  const requestedDelay = Math.min(readRetryAfter(retryAfter, ahora) ?? 0, MAX_RETRY_AFTER_MS)
-  return new Date(ahora.getTime() + Math.max(delay * (1 + VARIATION * random), requestedDelay))
+  const requestedDelay = Math.min(readRetryAfter(retryAfter, now) ?? 0, MAX_RETRY_AFTER_MS)
+  return new Date(now.getTime() + Math.max(delay * (1 + VARIATION * random), requestedDelay))
 }
 
 /**
  * Parses `Retry-After` (RFC 9110, 10.2.3), a number of seconds or a date.
  * @returns milliseconds from now; undefined if the text is neither
  */
-export function readRetryAfter(texto: string | null, ahora: Date): number | undefined {
-  const trimmed = texto?.trim() ?? ''
+export function readRetryAfter(text: string | null, now: Date): number | undefined {
+  const trimmed = text?.trim() ?? ''
   if (/^\d+$/.test(trimmed)) return Number(trimmed) * SECOND_MS
   // `Date.parse` accepts far more than the dates of HTTP, which all begin with the name of a day.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(trimmed)) return undefined
   // The oldest of the three forms has no time zone. All three forms are in GMT.
-  const fecha = Date.parse(/GMT$/.test(trimmed) ? trimmed : `${trimmed} GMT`)
-  return Number.isNaN(fecha) ? undefined : Math.max(0, fecha - ahora.getTime())
+  const date = Date.parse(/GMT$/.test(trimmed) ? trimmed : `${trimmed} GMT`)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime())
 }
 
 /**

@@ -16,21 +16,21 @@ export type SecretIdentity = Pick<SecretoRow, 'webhook' | 'version'>
 const rowOf = ({ webhook, version }: SecretIdentity) => `${webhook}:${version}`
 
 /** Encrypts the bytes of a signing secret for its row. */
-export const encryptSecret = (secretos: Secrets, identity: SecretIdentity, plaintext: Buffer): Buffer<ArrayBuffer> =>
-  seal(secretos, 'webhooks', rowOf(identity), plaintext)
+export const encryptSecret = (secrets: Secrets, identity: SecretIdentity, plaintext: Buffer): Buffer<ArrayBuffer> =>
+  seal(secrets, 'webhooks', rowOf(identity), plaintext)
 
 /**
  * Returns the bytes of an encrypted signing secret.
  * @throws Error if no configured master key encrypted the secret, or if the encrypted bytes were altered
  */
-export const decryptSecret = (secretos: Secrets, identity: SecretIdentity, cifrado: Uint8Array): Buffer =>
-  unseal(secretos, 'webhooks', rowOf(identity), cifrado)
+export const decryptSecret = (secrets: Secrets, identity: SecretIdentity, encrypted: Uint8Array): Buffer =>
+  unseal(secrets, 'webhooks', rowOf(identity), encrypted)
 
 /** Encrypts an encrypted signing secret with the present master key; undefined if no configured master key reads it. */
-export const reencryptSecret = (secretos: Secrets, identity: SecretIdentity, cifrado: Uint8Array) =>
-  reseal(secretos, 'webhooks', rowOf(identity), cifrado)
+export const reencryptSecret = (secrets: Secrets, identity: SecretIdentity, encrypted: Uint8Array) =>
+  reseal(secrets, 'webhooks', rowOf(identity), encrypted)
 
-const LEER = statement<Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<SecretoRow, 'cifrado'>>(
+const READ = statement<Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<SecretoRow, 'cifrado'>>(
   'webhooks.secreto',
   'merchant',
   `select cifrado from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
@@ -48,7 +48,7 @@ export async function readWithSecreto(
   version: number,
 ): Promise<WebhookConSecreto | undefined> {
   const row = await readWebhook(db.query, { comercioId, modo }, webhook, clock())
-  const [storedSecreto] = await db.query(LEER, { comercio_id: comercioId, modo, webhook, version })
+  const [storedSecreto] = await db.query(READ, { comercio_id: comercioId, modo, webhook, version })
   if (!row || !storedSecreto) return undefined
   return {
     ...presentWebhook(row),

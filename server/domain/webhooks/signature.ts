@@ -9,22 +9,22 @@ export const newSecret = () => secretText(randomBytes(32))
 export const secretText = (bytes: Buffer) => SECRET_PREFIX + bytes.toString('base64')
 
 /** Returns the bytes of a secret in the merchant's form. */
-export const secretBytes = (secreto: string) => Buffer.from(secreto.slice(SECRET_PREFIX.length), 'base64')
+export const secretBytes = (secret: string) => Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
 
 /**
  * Returns the headers of one attempt, exactly as Standard Webhooks specifies. Each valid secret signs
  * `id.timestamp.body` with HMAC-SHA256. Spaces separate the signatures.
- * @param segundos time of the attempt, in seconds since 1970
- * @param claves keys of the secrets, the current one first; a key object signs four times faster than its bytes
+ * @param seconds time of the attempt, in seconds since 1970
+ * @param keys keys of the secrets, the current one first; a key object signs four times faster than its bytes
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export function signWebhook(id: string, segundos: number, cuerpo: string, claves: readonly KeyObject[]) {
-  const signedText = `${id}.${segundos}.${cuerpo}`
+export function signWebhook(id: string, seconds: number, body: string, keys: readonly KeyObject[]) {
+  const signedText = `${id}.${seconds}.${body}`
   return {
     'webhook-id': id,
-    'webhook-timestamp': String(segundos),
-    'webhook-signature': claves
-      .map((clave) => `v1,${createHmac('sha256', clave).update(signedText).digest('base64')}`)
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': keys
+      .map((key) => `v1,${createHmac('sha256', key).update(signedText).digest('base64')}`)
       .join(' '),
   }
 }

@@ -135,8 +135,8 @@ async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): 
   let mayHaveMore = false
   const onError = (err: unknown) => log.warn({ err }, 'webhook housekeeping step failed')
   // A step that fails must not stop the others.
-  for (const paso of steps) {
-    const deletedRows = await paso().catch(onError)
+  for (const step of steps) {
+    const deletedRows = await step().catch(onError)
     if (deletedRows && deletedRows.length >= MAX_ROWS_PER_STATEMENT) mayHaveMore = true
   }
   await reencryptSecretos({ db, log, secretos }).catch(onError)

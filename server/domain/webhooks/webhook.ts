@@ -84,12 +84,12 @@ const decidedValues = (row: WebhookRow | undefined) =>
   row ? { host: row.url && new URL(row.url).host, ...pickColumns(row, DECIDED_WEBHOOK_COLUMNS) } : {}
 
 /** Returns the part of an audit record that describes the change of an endpoint. */
-export const webhookChanges = (antes: WebhookRow | undefined, despues: WebhookRow) =>
-  changedColumns(decidedValues(antes), decidedValues(despues), ['host', ...LOGGABLE_WEBHOOK_COLUMNS])
+export const webhookChanges = (before: WebhookRow | undefined, after: WebhookRow) =>
+  changedColumns(decidedValues(before), decidedValues(after), ['host', ...LOGGABLE_WEBHOOK_COLUMNS])
 
 /** SQL select list for {@link WebhookRow}, of `w`, with the secrets valid at `:ahora`. */
 export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
-  .map((nombre) => `w.${nombre}`)
+  .map((name) => `w.${name}`)
   .join(', ')}, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
@@ -114,8 +114,8 @@ export interface WebhookScope {
  * the same response.
  * @throws Problema 404
  */
-export async function requireWebhook({ query }: Pick<Db, 'query'>, ambito: WebhookScope, webhook: string, ahora: Date) {
-  return (await readWebhook(query, ambito, webhook, ahora)) ?? throwUnknownWebhook()
+export async function requireWebhook({ query }: Pick<Db, 'query'>, scope: WebhookScope, webhook: string, now: Date) {
+  return (await readWebhook(query, scope, webhook, now)) ?? throwUnknownWebhook()
 }
 
 /** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
@@ -139,26 +139,26 @@ export const needsVerification = (modo: Modo) => modo === 'live'
  * Returns the rules for the addresses of endpoints of a mode, for their registration and for sending. Loopback is only
  * for test mode.
  */
-export const policyOf = (politica: OutboundPolicy, modo: Modo): OutboundPolicy => ({
-  ...politica,
-  loopback: politica.loopback && modo === 'test',
+export const policyOf = (policy: OutboundPolicy, modo: Modo): OutboundPolicy => ({
+  ...policy,
+  loopback: policy.loopback && modo === 'test',
 })
 
 /**
  * Returns the rules for an address that a request names. A client behind a proxy is not on this machine, so loopback is
  * not allowed.
  */
-export const policyOnRequest = (politica: OutboundPolicy, modo: Modo, isForwarded: boolean): OutboundPolicy =>
-  policyOf({ ...politica, loopback: politica.loopback && !isForwarded }, modo)
+export const policyOnRequest = (policy: OutboundPolicy, modo: Modo, isForwarded: boolean): OutboundPolicy =>
+  policyOf({ ...policy, loopback: policy.loopback && !isForwarded }, modo)
 
 /**
  * Returns an endpoint's address in the form in which it is stored.
  * @throws Problema 422 `url_no_permitida`, `url_no_resuelve`
  */
-export async function requireWebhookDestination(texto: string, politica: OutboundPolicy): Promise<string> {
+export async function requireWebhookDestination(text: string, policy: OutboundPolicy): Promise<string> {
   try {
-    const url = readDestination(texto, politica)
-    await resolveDestination(url, politica)
+    const url = readDestination(text, policy)
+    await resolveDestination(url, policy)
     return url.href
   } catch (cause) {
     if (!(cause instanceof ForbiddenDestination)) throw cause

@@ -3,9 +3,9 @@ import { isAwaitingDecision, isTaken } from '../../domain/estados/decision.ts'
 import {
   GUIA_STATE_WORDS,
   isRectifiable,
+  nextStates,
   reasonsOf,
   reportableStates,
-  siguientes,
 } from '../../domain/estados/estados.ts'
 import { admitsUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generated/contract/icons.ts'
@@ -40,9 +40,9 @@ const changed = (values: GuideValues, guia: GuiaDeOperacion) =>
   )
 
 /** Reads a location from a text: two coordinates, or a map link. */
-function placeOf(lugar: string): object {
-  const pair = /^(-?\d{1,2}(?:\.\d{1,15})?)(?:[,;] ?| )(-?\d{1,3}(?:\.\d{1,15})?)$/.exec(lugar)
-  return pair ? { lat: Number(pair[1]), lng: Number(pair[2]) } : { maps_url: lugar }
+function placeOf(place: string): object {
+  const pair = /^(-?\d{1,2}(?:\.\d{1,15})?)(?:[,;] ?| )(-?\d{1,3}(?:\.\d{1,15})?)$/.exec(place)
+  return pair ? { lat: Number(pair[1]), lng: Number(pair[2]) } : { maps_url: place }
 }
 
 type Step = readonly [value: string, text: string]
@@ -167,7 +167,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     scope: 'operar',
     done: 'La entrega quedó registrada.',
     danger: true,
-    offered: ({ estado }) => siguientes(estado).includes('entregado'),
+    offered: ({ estado }) => nextStates(estado).includes('entregado'),
     fields: (_guia, draw) =>
       html`${draw.input('descripcion', 'Quién recibió', { required: true, max: 120 })}${reason(draw, 'Por qué no hay prueba')}`,
     operation: 'registrarEvento',
@@ -209,7 +209,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     scope: 'operar',
     done: 'Se decidió la devolución.',
     danger: true,
-    offered: ({ estado, decision }) => siguientes(estado).includes('en_devolucion') && !isTaken(decision),
+    offered: ({ estado, decision }) => nextStates(estado).includes('en_devolucion') && !isTaken(decision),
     fields: (_guia, draw) => reason(draw),
     operation: 'devolverGuiaPorOperador',
     path,
@@ -222,7 +222,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     scope: 'operar',
     done: 'La guía quedó cancelada.',
     danger: true,
-    offered: ({ estado }) => siguientes(estado).includes('cancelado'),
+    offered: ({ estado }) => nextStates(estado).includes('cancelado'),
     fields: (_guia, draw) => reason(draw),
     operation: 'cancelarGuiaPorOperador',
     path,

@@ -107,7 +107,7 @@ function countByMunicipality(guias: readonly GuiaDeOperacion[]): (readonly [muni
   const counts = Map.groupBy(guias, ({ municipio }) => municipio)
   return [...counts]
     .map(([municipio, some]) => [municipio, some.length] as const)
-    .toSorted(([courier], [otro]) => courier.localeCompare(otro, 'es'))
+    .toSorted(([courier], [other]) => courier.localeCompare(other, 'es'))
 }
 
 /** Reads the newest guides in a state, at most 300. Without `cuales`, leaves out guides that are already assigned. */
@@ -133,7 +133,10 @@ async function readDay(
   const choices = couriers
     .filter(({ activo }) => activo)
     .map(({ repartidor, nombre }) => ({ repartidor, nombre, asignadas: counts.get(repartidor) ?? 0 }))
-  return { today: fecha, choices: choices.toSorted((courier, otro) => courier.nombre.localeCompare(otro.nombre, 'es')) }
+  return {
+    today: fecha,
+    choices: choices.toSorted((courier, other) => courier.nombre.localeCompare(other.nombre, 'es')),
+  }
 }
 
 /**
@@ -160,8 +163,8 @@ async function sendForm(
   )
   if (answer instanceof Problema)
     return { status: answer.status, values, failed: [], faults: faultsOf(answer), refused: sentenceOf(answer) }
-  const nombre = couriers.find((courier) => courier.repartidor === repartidor)?.nombre ?? repartidor
-  return { status: 200, values, faults: {}, ...outcomeOf(values, answer.body, nombre) }
+  const name = couriers.find((courier) => courier.repartidor === repartidor)?.nombre ?? repartidor
+  return { status: 200, values, faults: {}, ...outcomeOf(values, answer.body, name) }
 }
 
 const parcels = (n: number, one: string, many: string) => (n === 1 ? `Un paquete ${one}` : `${n} paquetes ${many}`)
@@ -170,7 +173,7 @@ const parcels = (n: number, one: string, many: string) => (n === 1 ? `Un paquete
 function outcomeOf(
   { accion, fecha, guias }: Assignment,
   { resultados }: ResultadosDeAsignar,
-  nombre: string,
+  name: string,
 ): Pick<Sent, 'failed'> & { done?: string } {
   const good = resultados.flatMap((courier) => (courier.ok ? [courier] : []))
   const failed = resultados.flatMap((courier) =>
@@ -180,6 +183,6 @@ function outcomeOf(
   const done =
     accion === 'retirar'
       ? `${parcels(good.length, 'quedó', 'quedaron')} sin asignar.`
-      : `${parcels(good.length, 'quedó asignado', 'quedaron asignados')} a ${nombre}${fecha && ` para el ${dayInWords(fecha)}`}.`
+      : `${parcels(good.length, 'quedó asignado', 'quedaron asignados')} a ${name}${fecha && ` para el ${dayInWords(fecha)}`}.`
   return { done, failed }
 }

@@ -60,11 +60,11 @@ export const readCouriers = async (call: CallOperation, req: Request): Promise<R
 /** Reads a posted form; undefined if it is not a form of these pages. */
 export async function formOf<Campo extends string, ListField extends string = never>(
   req: Request,
-  campos: readonly Campo[],
+  fields: readonly Campo[],
   listFields: readonly ListField[] = [],
 ): Promise<(Record<Campo, string> & Record<ListField, string[]>) | undefined> {
   try {
-    return await readForm(req, campos, listFields)
+    return await readForm(req, fields, listFields)
   } catch (error) {
     if (error instanceof FormError) return undefined
     throw error

@@ -226,8 +226,8 @@ export const sentenceOf = ({ message, details: { errores = [] } }: Problema): st
   errores.length > 0 ? errores.map(({ mensaje }) => sentence(mensaje)).join(' ') : message
 
 /** Returns the name of a form's field: the last part of the path of a member. */
-const memberOf = (campo: string) =>
-  campo
+const memberOf = (field: string) =>
+  field
     .split('/')
     .filter((part) => !/^\d*$/.test(part))
     .at(-1) ?? ''

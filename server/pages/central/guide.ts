@@ -84,7 +84,7 @@ ${
 function whyPart(
   { estado, ubicacion, decision, intentos, eventos }: GuiaDeOperacionConEventos,
   clock: Clock,
-  hoy: string,
+  today: string,
 ): Html | false {
   const last = eventos.datos.findLast(({ tipo }) => tipo === `guia.${estado}`)
   const motivo = last?.motivo ? capitalized(DESCRIPCIONES_DE_MOTIVO[last.motivo]) : undefined
@@ -95,7 +95,7 @@ function whyPart(
     decision?.estado === 'tomada' &&
       (decision.accion === 'devolver'
         ? 'Se decidió devolverlo.'
-        : `Se decidió llevarlo otra vez${decision.fecha ? ` ${sayDay(decision.fecha, hoy)}` : ''}.`),
+        : `Se decidió llevarlo otra vez${decision.fecha ? ` ${sayDay(decision.fecha, today)}` : ''}.`),
   ].filter((item): item is string => typeof item === 'string')
   if (!motivo && waits.length === 0) return false
   return notice(

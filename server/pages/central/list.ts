@@ -43,7 +43,7 @@ interface ListOptions {
 
 /** Draws the options of a filter by merchant. Adds the chosen merchant if it is not in the list. */
 export const merchantOptions = (choices: MerchantNames, names: MerchantNames, chosen: string): Html =>
-  html`${chosen !== '' && !choices.has(chosen) && option(chosen, names.get(chosen) ?? chosen, chosen)}${[...choices].map(([choice, nombre]) => option(choice, nombre, chosen))}`
+  html`${chosen !== '' && !choices.has(chosen) && option(chosen, names.get(chosen) ?? chosen, chosen)}${[...choices].map(([choice, name]) => option(choice, name, chosen))}`
 
 /** Returns the page with the list of guides, newest first, and its filters. */
 export function listPage(options: ListOptions): PageContent {

@@ -49,9 +49,9 @@ interface Stream {
  */
 export function serveLive(app: Express, deps: LiveDeps): Pick<LiveStreams, 'cursor'> {
   const streams = new LiveStreams(deps)
-  const limite = createLimit(OPENINGS)
+  const limit = createLimit(OPENINGS)
   app.get('/central/en-vivo', (req, res, next) => {
-    const wait = limite(networkOf(req.ip ?? ''))
+    const wait = limit(networkOf(req.ip ?? ''))
     if (wait > 0) return refuse(res, 429, wait)
     open(deps, streams, req, res).catch(next)
   })

@@ -56,7 +56,7 @@ ${refused ? html`<p class="error" role="alert">${refused}</p>` : found}`,
   })
 }
 
-const countryOf = (pais: string) => COUNTRIES.find(([code]) => code === pais)?.[1] ?? pais
+const countryOf = (country: string) => COUNTRIES.find(([code]) => code === country)?.[1] ?? country
 
 /** Fields of the form that creates a merchant. */
 export const NEW_FIELDS = ['nombre', 'pais', 'correo', 'persona'] as const

@@ -52,7 +52,7 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
   const file = (name: string) => readGenerated(`pages/central/${name}`).toString()
   const [style, program] = [file('estilo.css'), file('navegador.js')]
   const head = ownHead(new Html(style))
-  const limite = createLimit(REQUESTS_PER_MINUTE)
+  const limit = createLimit(REQUESTS_PER_MINUTE)
   const live = serveLive(app, deps)
   const common = { program: new Html(program), clock: createClock(companyTimeZone(settings.timeZone)) }
   const permits = (images: string) =>
@@ -77,13 +77,13 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
     if (pageRequest.reading && LIVE_PLACES.includes(place)) office.cursor = await live.cursor()
     return answer(pageRequest, office)
   }
-  const pagina: RenderedPage = {
+  const page: RenderedPage = {
     methods: ['POST'],
     cabeceras: { ...permits(''), ...FORM_REFERRER },
     head: () => head,
     front,
     failure: CENTRAL_FAILED,
-    esperar: ({ red }) => limite(red),
+    esperar: ({ red }) => limit(red),
     handle: (pageRequest) => read(pageRequest).catch(waitOrThrow),
   }
   function answer(pageRequest: PageRequest, office: Office): Sheet | Promise<Sheet> {
@@ -99,7 +99,7 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
     if (pageRequest.rest === 'varias') return showBulk(call, pageRequest, office)
     return pageRequest.rest === '' ? showToday(call, pageRequest, office) : nothing(office)
   }
-  servePage(app, '/central', pagina)
+  servePage(app, '/central', page)
 }
 
 /** Returns the origin to which links to pictures redirect; empty if the service sends the pictures itself. */
@@ -129,10 +129,10 @@ async function officeOf(
   if (sesion instanceof Problema) return signInSheet(deps, pageRequest)
   const { persona, nombre, membresia, membresias, falta_segundo_factor, presencia_en } = sesion.body
   if (falta_segundo_factor) return { status: 303, a: `${root}cuenta` }
-  const actual = membresias.find((candidate) => candidate.membresia === membresia)
-  if (!actual || actual.comercio !== null || !(actual.alcances as string[]).includes('ver'))
+  const current = membresias.find((candidate) => candidate.membresia === membresia)
+  if (!current || current.comercio !== null || !(current.alcances as string[]).includes('ver'))
     return { status: 403, ...NOT_OFFICE }
-  return { ...common, root, nombre, scopes: actual.alcances, persona, presence: new Date(presencia_en) }
+  return { ...common, root, nombre, scopes: current.alcances, persona, presence: new Date(presencia_en) }
 }
 
 /** Sections whose pages follow changes through a stream. */
@@ -191,8 +191,8 @@ async function showList(call: CallOperation, { req, root }: PageRequest, office:
     comercio: trimmedText(comercio),
     cuantas: cuantas === MAX_PAGE_SIZE ? MAX_PAGE_SIZE : '',
   }
-  const codigo = normalizeGuideCode(filters.q)
-  if (codigo) return { status: 303, a: `${root}central/guias/${codigo}` }
+  const code = normalizeGuideCode(filters.q)
+  if (code) return { status: 303, a: `${root}central/guias/${code}` }
   const [choices, found] = await Promise.all([
     newestMerchants(call, req),
     orProblem(find(call, req, filters, trimmedText(cursor))),
@@ -224,9 +224,9 @@ async function find(call: CallOperation, req: Request, { q: texto, cuantas, ...f
 async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office, typed: string): Promise<Sheet> {
   const { call, brand, pictures } = parts
   const { req, root, reading } = pageRequest
-  const codigo = normalizeGuideCode(typed)
-  const path = { guia: codigo ?? '' }
-  const read = codigo && (await orProblem(call(req, 'consultarGuia', { path, query: { limite: '100' } })))
+  const code = normalizeGuideCode(typed)
+  const path = { guia: code ?? '' }
+  const read = code && (await orProblem(call(req, 'consultarGuia', { path, query: { limite: '100' } })))
   if (!read || read instanceof Problema) return nothing(office)
   let refused: Refused | undefined
   let status = 200
@@ -235,7 +235,7 @@ async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office,
     const performed = values && (await perform(call, req, ACTIONS, values, () => ({ ...read.body, couriers: [] })))
     if (!performed) return { status: 400, ...FOREIGN_FORM }
     const { name, answer } = performed
-    if (!(answer instanceof Problema)) return { status: 303, a: `${root}central/guias/${codigo}?hecho=${name}` }
+    if (!(answer instanceof Problema)) return { status: 303, a: `${root}central/guias/${code}?hecho=${name}` }
     status = answer.status
     refused = refusal(values, answer, FIELD_OF)
   }
@@ -244,7 +244,7 @@ async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office,
     call(req, 'obtenerComercio', { path: { comercio } }),
     readCouriers(call, req),
     readEvidence(call, req, read.body),
-    call(req, 'listarMensajes', { query: { guia: codigo, limite: '50' } }),
+    call(req, 'listarMensajes', { query: { guia: code, limite: '50' } }),
     call(req, 'listarNotas', { path, query: { limite: '100' } }),
   ])
   return {

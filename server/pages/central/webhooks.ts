@@ -230,9 +230,9 @@ const deliveryFacts = ({ root, clock }: Office, one: AvisoDeWebhookConIntentos):
     ['Contestó', answerOf(one) || null],
   ])
 
-function attempts({ clock }: Office, historial: readonly IntentoDeWebhook[]): Html {
-  if (historial.length === 0) return html`<p class="suave">Todavía ninguno.</p>`
-  return html`<ol class="lista">${historial.map(
+function attempts({ clock }: Office, history: readonly IntentoDeWebhook[]): Html {
+  if (history.length === 0) return html`<p class="suave">Todavía ninguno.</p>`
+  return html`<ol class="lista">${history.map(
     (one) =>
       html`<li><b>${one.error === null ? 'Llegó' : capitalized(faultWords(one.error))}</b><p class="suave">${clock.formatShort(one.iniciado_en)} · ${one.estado_http !== null && `${one.estado_http} · `}${Math.round(one.latencia.total_ms)} ms${one.tardio && ' · tardío'}</p>${one.detalle !== null && html`<p>${one.detalle}</p>`}${one.respuesta !== null && one.respuesta.cuerpo !== '' && html`<details class="accion"><summary>Lo que contestó</summary><pre class="crudo" tabindex="0">${one.respuesta.cuerpo}</pre></details>`}</li>`,
   )}</ol>`

@@ -51,33 +51,33 @@ export function serveRepartidor(app: Express, front: Front, pruebaRetentionDays:
   const { brand } = front
   const ownIcons = brand.icons ?? undefined
   const assets = readAssets('pages/courier/', 'repartidor/recursos/', ARCHIVOS, ownIcons, PROGRAM_FILES)
-  const cabeceras = { ...PRIVATE_HEADERS, ...front.policyHeaders(ALLOWED_SOURCES, ['camera', 'geolocation']) }
+  const headers = { ...PRIVATE_HEADERS, ...front.policyHeaders(ALLOWED_SOURCES, ['camera', 'geolocation']) }
   // Manifest and service worker are one path segment below the page.
   const toInnerPath = (archivo: (typeof ARCHIVOS)[number]) => assets.path(archivo).replace('repartidor/', '')
-  const contenido = repartidorPage({
+  const content = repartidorPage({
     readerPath: assets.path('lector.js'),
     wasm: assets.path('lector.wasm'),
     privacyNotice: pruebaPrivacy(pruebaRetentionDays),
     central: brand.telefono,
   })
-  const html = frame(contenido, { front, head: repartidorHead(assets.path), root: '', home: 'repartidor' })
-  const codigo = readGenerated('pages/courier/servicio.js').toString()
+  const html = frame(content, { front, head: repartidorHead(assets.path), root: '', home: 'repartidor' })
+  const code = readGenerated('pages/courier/servicio.js').toString()
   const shell = {
     // Every change of the page changes the version in this script. Browsers detect a new version by a changed script.
-    version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
+    version: createHash('sha256').update(html).update(code).digest('hex').slice(0, 12),
     first: [
       ...[...PROGRAM_FILES, 'estilo.css' as const].map(toInnerPath),
       ...(front.logoPath ? [`../${front.logoPath}`] : []),
     ],
     later: (['lector.js', 'lector.wasm'] as const).map(toInnerPath),
   }
-  const serviceWorker = `const SHELL=${JSON.stringify(shell)};\n${codigo}`
+  const serviceWorker = `const SHELL=${JSON.stringify(shell)};\n${code}`
   const icons = {
     '192': toInnerPath('icono-192.png'),
     '512': toInnerPath('icono-512.png'),
     maskable: toInnerPath('icono-entero.png'),
   }
-  const texto = (tipo: string, de: string, ownHeaders: Record<string, string> = cabeceras) => ({
+  const text = (tipo: string, de: string, ownHeaders: Record<string, string> = headers) => ({
     tipo,
     cuerpo: bodyOf(de),
     cabeceras: ownHeaders,
@@ -86,12 +86,12 @@ export function serveRepartidor(app: Express, front: Front, pruebaRetentionDays:
     app,
     new Map([
       ...assets.archivos,
-      ['/repartidor', texto(HTML, html)],
+      ['/repartidor', text(HTML, html)],
       [
         '/repartidor/manifiesto.webmanifest',
-        texto('application/manifest+json; charset=utf-8', manifiesto(brand, icons)),
+        text('application/manifest+json; charset=utf-8', manifiesto(brand, icons)),
       ],
-      ['/repartidor/servicio.js', texto('text/javascript; charset=utf-8', serviceWorker, SERVICE_WORKER_HEADERS)],
+      ['/repartidor/servicio.js', text('text/javascript; charset=utf-8', serviceWorker, SERVICE_WORKER_HEADERS)],
     ]),
   )
 }

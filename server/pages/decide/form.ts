@@ -59,18 +59,18 @@ export function interpretAnswer(
   }
 }
 
-const largo = (texto: string) => [...texto].length
+const length = (text: string) => [...text].length
 
 function faultsOf(eleccion: RecipientChoice, form: AnswerForm): AnswerFault[] {
   const { nombre, donde } = form
   if (eleccion === 'otro_lugar') return faultsOfPlace(form)
   if (eleccion !== 'vecino') return []
-  const fallas: AnswerFault[] = []
-  if (!/\p{L}/u.test(nombre)) fallas.push({ campo: 'nombre', mensaje: 'Falta el nombre de su vecino.' })
-  for (const [campo, texto] of Object.entries({ nombre, donde }) as ['nombre' | 'donde', string][])
-    if (largo(texto) > MAX_NEIGHBOUR_LENGTHS[campo])
-      fallas.push({ campo, mensaje: `Es muy largo: use ${MAX_NEIGHBOUR_LENGTHS[campo]} letras o menos.` })
-  return fallas
+  const faults: AnswerFault[] = []
+  if (!/\p{L}/u.test(nombre)) faults.push({ campo: 'nombre', mensaje: 'Falta el nombre de su vecino.' })
+  for (const [campo, text] of Object.entries({ nombre, donde }) as ['nombre' | 'donde', string][])
+    if (length(text) > MAX_NEIGHBOUR_LENGTHS[campo])
+      faults.push({ campo, mensaje: `Es muy largo: use ${MAX_NEIGHBOUR_LENGTHS[campo]} letras o menos.` })
+  return faults
 }
 
 function faultsOfPlace(form: AnswerForm): AnswerFault[] {

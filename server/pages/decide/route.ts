@@ -92,13 +92,13 @@ export function serveDecision(app: Express, options: DecisionPageOptions) {
 /** Returns the policy headers of the page. It loads only the map's own files and tiles, and only if there is a map. */
 function policy(front: Front, tiles: Tiles | null, style: string, program: string) {
   const commonSources = { 'form-action': "'self'" }
-  const origen = tileOrigin(tiles)
-  if (!origen) return front.policyHeaders({ ...commonSources, 'style-src': byDigest(style) })
+  const origin = tileOrigin(tiles)
+  if (!origin) return front.policyHeaders({ ...commonSources, 'style-src': byDigest(style) })
   return front.policyHeaders({
     ...commonSources,
     'style-src': `'self' ${byDigest(style)}`,
     'script-src': `'self' ${byDigest(program)}`,
-    'img-src': origen,
+    'img-src': origin,
   })
 }
 
@@ -122,16 +122,16 @@ function createSheets(
     if ('fallas' in interpreted) return ver(opened, { ...interpreted, values: form })
     const { respuesta } = interpreted
     const { eleccion } = respuesta
-    const conFalla = (falla: AnswerFault) => ver(opened, { eleccion, values: form, fallas: [falla] })
+    const conFalla = (fault: AnswerFault) => ver(opened, { eleccion, values: form, fallas: [fault] })
     if (form.seguro === 'no') return ver(opened, { eleccion, values: form, fallas: [] })
     if (eleccion === 'rechazo' && form.seguro !== '1') return askAgain(opened, form)
-    const resultado = await decisiones.decide(opened.token, respuesta, form.cambiar ? Number(form.cambiar) : undefined)
-    if (resultado.ok) return { status: 303, a: opened.token }
-    switch (resultado.motivo) {
+    const result = await decisiones.decide(opened.token, respuesta, form.cambiar ? Number(form.cambiar) : undefined)
+    if (result.ok) return { status: 303, a: opened.token }
+    switch (result.motivo) {
       case 'lejos': {
         const datos = await decisiones.leer(opened.token)
         if (!datos || !isAnswerable(datos, form)) return ver(opened, NEW_DRAFT, true)
-        return { status: 422, ...farPlacePage(datos, form, resultado.distancia_km) }
+        return { status: 422, ...farPlacePage(datos, form, result.distancia_km) }
       }
       case 'fecha_invalida':
         return conFalla({ campo: 'fecha', mensaje: 'Ese día ya no se puede: elija otro.' })
@@ -142,8 +142,8 @@ function createSheets(
         return ver(opened, NEW_DRAFT, true)
       default:
         return conFalla({
-          campo: resultado.motivo === 'referencia_larga' ? 'referencia' : 'enlace',
-          mensaje: resultado.mensaje,
+          campo: result.motivo === 'referencia_larga' ? 'referencia' : 'enlace',
+          mensaje: result.mensaje,
         })
     }
   }

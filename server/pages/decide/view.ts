@@ -102,14 +102,14 @@ function choiceForms(datos: DecisionData, draft: Draft, map: DecisionMap | null)
 }
 
 const greeting = ({ destinatario }: DecisionData) => {
-  const nombre = firstName(destinatario)
-  return nombre && `Hola, ${nombre}. `
+  const name = firstName(destinatario)
+  return name && `Hola, ${name}. `
 }
 
 function renderDeadline({ vence_en, returns, zona }: DecisionData): Html {
   const clock = createClock(zona)
-  const despues = returns ? 'Después, vuelve a la tienda.' : 'Después, decide la tienda.'
-  return html`<p>Puede decidir hasta el <strong>${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}</strong> (${clock.nombre}). ${despues}</p>`
+  const after = returns ? 'Después, vuelve a la tienda.' : 'Después, decide la tienda.'
+  return html`<p>Puede decidir hasta el <strong>${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}</strong> (${clock.nombre}). ${after}</p>`
 }
 
 interface Choice {
@@ -147,19 +147,19 @@ const REFUSAL: Choice = { eleccion: 'rechazo', icon: icons.Undo2, text: 'No lo q
 const renderChoice = (
   { eleccion, icon: drawing, text, button }: Choice,
   draft: Draft,
-  campos: Html,
+  fields: Html,
   detail: string,
   attributes?: Html,
 ): Html =>
   html`<details name="eleccion"${draft.eleccion === eleccion && html` open`}><summary class="opcion">${icon(drawing)}<span>${text}<small>${detail}</small></span>${icon(icons.ChevronRight)}</summary>
 <form method="post" novalidate${attributes}><input type="hidden" name="eleccion" value="${eleccion}"><input type="hidden" name="cambiar" value="${draft.values.cambiar ?? ''}">
-${campos}
+${fields}
 <button type="submit" class="principal">${button}</button></form></details>`
 
 /** Draws the part of the form that opens the map. It stays hidden until the page's script shows it. */
 function mapField(map: DecisionMap, { eleccion, values }: Draft): Html {
-  const valor = (nombre: 'lat' | 'lng') => (eleccion === 'otro_lugar' && values[nombre]) || ''
-  return html`<input type="hidden" name="lat" value="${valor('lat')}"><input type="hidden" name="lng" value="${valor('lng')}">
+  const value = (name: 'lat' | 'lng') => (eleccion === 'otro_lugar' && values[name]) || ''
+  return html`<input type="hidden" name="lat" value="${value('lat')}"><input type="hidden" name="lng" value="${value('lng')}">
 <button type="button" class="opcion" id="abrir-mapa" hidden>${icon(icons.MapPin)}<span>Señalarlo en el mapa</span></button>
 ${renderMap(map, MAP_OPTIONS)}
 <p id="estado-lugar" class="estado" role="status"></p><p id="envio" class="estado" role="status"></p>
@@ -174,7 +174,7 @@ interface Campo {
   etiqueta: string
   hint?: string
   /** Draws a form control with these attributes and this value. */
-  control: (attributes: Html, valor: string) => Html
+  control: (attributes: Html, value: string) => Html
 }
 
 /** Draws a field with its label, help and fault. */
@@ -198,14 +198,14 @@ const campoDeDia = (
   campo(eleccion, draft, {
     nombre: 'fecha',
     etiqueta: '¿Qué día?',
-    control: (attributes, valor) =>
-      html`<select ${attributes}>${diasEntre(desde, hasta).map((dia) => html`<option value="${dia}"${dia === valor && html` selected`}>${shortDay(dia)}</option>`)}</select>`,
+    control: (attributes, value) =>
+      html`<select ${attributes}>${diasEntre(desde, hasta).map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
   })
 
-function diasEntre(desde: string, hasta: string): string[] {
-  const dias = []
-  for (let dia = desde; dia <= hasta; dia = addDays(dia, 1)) dias.push(dia)
-  return dias
+function diasEntre(from: string, until: string): string[] {
+  const days = []
+  for (let day = from; day <= until; day = addDays(day, 1)) days.push(day)
+  return days
 }
 
 const campoDeEnlace = (draft: Draft): Html =>
@@ -213,8 +213,8 @@ const campoDeEnlace = (draft: Draft): Html =>
     nombre: 'enlace',
     etiqueta: 'Enlace del mapa, si tiene',
     hint: 'En Google Maps o Waze, busque el lugar, toque «Compartir» y «Copiar». Después péguelo aquí.',
-    control: (attributes, valor) =>
-      html`<input ${attributes} type="text" inputmode="url" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}">`,
+    control: (attributes, value) =>
+      html`<input ${attributes} type="text" inputmode="url" autocapitalize="off" spellcheck="false" maxlength="2048" value="${value}">`,
   })
 
 const referenceField = (draft: Draft): Html =>
@@ -222,8 +222,8 @@ const referenceField = (draft: Draft): Html =>
     nombre: 'referencia',
     etiqueta: '¿Cómo reconocemos el lugar?',
     hint: 'Calle o colonia, qué hay cerca, de qué color es. Sin enlace, descríbalo bien.',
-    control: (attributes, valor) => html`<textarea ${attributes} rows="3" maxlength="200">
-${valor}</textarea>`,
+    control: (attributes, value) => html`<textarea ${attributes} rows="3" maxlength="200">
+${value}</textarea>`,
   })
 
 const neighbourFields = (draft: Draft): readonly Html[] => [
@@ -231,20 +231,20 @@ const neighbourFields = (draft: Draft): readonly Html[] => [
     nombre: 'nombre',
     etiqueta: 'Nombre de su vecino',
     hint: 'Lo verán la tienda y el repartidor.',
-    control: (attributes, valor) =>
-      html`<input ${attributes} type="text" maxlength="${MAX_NEIGHBOUR_LENGTHS.nombre}" value="${valor}">`,
+    control: (attributes, value) =>
+      html`<input ${attributes} type="text" maxlength="${MAX_NEIGHBOUR_LENGTHS.nombre}" value="${value}">`,
   }),
   campo('vecino', draft, {
     nombre: 'donde',
     etiqueta: '¿Dónde vive?',
     hint: 'Por ejemplo: casa verde de enfrente. Puede dejarlo vacío.',
-    control: (attributes, valor) =>
-      html`<input ${attributes} type="text" maxlength="${MAX_NEIGHBOUR_LENGTHS.donde}" value="${valor}">`,
+    control: (attributes, value) =>
+      html`<input ${attributes} type="text" maxlength="${MAX_NEIGHBOUR_LENGTHS.donde}" value="${value}">`,
   }),
 ]
 
 const hiddenInputs = (values: Partial<AnswerForm>) =>
-  Object.entries(values).map(([nombre, valor]) => html`<input type="hidden" name="${nombre}" value="${valor}">\n`)
+  Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)
 
 /**
  * Returns the page that asks for confirmation before the parcel returns to the merchant, because this cannot be undone.

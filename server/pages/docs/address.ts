@@ -8,5 +8,5 @@ export const [DIRECCION = ''] = EXAMPLE_ADDRESSES
  * Replaces the example addresses in a text of the documentation.
  * @param direccion address of the service, without a final slash
  */
-export const withAddress = (texto: string, direccion: string) =>
-  EXAMPLE_ADDRESSES.reduce((antes, exampleAddress) => antes.replaceAll(exampleAddress, direccion), texto)
+export const withAddress = (text: string, direccion: string) =>
+  EXAMPLE_ADDRESSES.reduce((before, exampleAddress) => before.replaceAll(exampleAddress, direccion), text)

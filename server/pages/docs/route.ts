@@ -75,16 +75,16 @@ const EMPTY_STYLE = ''
  */
 function readingHeaders() {
   const html = readGenerated('pages/docs/documentacion.html').toString()
-  const texts = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, texto = '']) => texto)
-  const huellas = (sources: readonly string[]) => [...new Set(sources)].map(byDigest).join(' ')
+  const texts = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, text = '']) => text)
+  const digests = (sources: readonly string[]) => [...new Set(sources)].map(byDigest).join(' ')
   const styleElements = [...texts(/<style[^>]*>([\s\S]*?)<\/style>/g), EMPTY_STYLE]
   const styleAttributes = texts(/ style="([^"]*)"/g)
   return {
     ...PUBLIC_HEADERS,
     ...contentPolicy({
-      'script-src': `'self' ${huellas(texts(/<script>([\s\S]*?)<\/script>/g))}`,
+      'script-src': `'self' ${digests(texts(/<script>([\s\S]*?)<\/script>/g))}`,
       // `'unsafe-hashes'` lets the digests allow style attributes, too. Alone it allows nothing.
-      'style-src': `'self' 'unsafe-hashes' ${huellas([...styleElements, ...styleAttributes])}`,
+      'style-src': `'self' 'unsafe-hashes' ${digests([...styleElements, ...styleAttributes])}`,
       'img-src': "'self' data:",
       'connect-src': "'self'",
       'font-src': "'self' data:",

@@ -13,8 +13,8 @@ const wantsJson = (req: Request) => req.accepts(['html', 'json']) === 'json'
 
 /** Serves `/`, the service's first page, and `/comercio`, the page for shops. */
 export function serveHome(app: Express, front: Front) {
-  const leer = (archivo: string) => readGenerated(`pages/home/${archivo}`).toString()
-  const [style, program] = [leer('estilo.css'), leer('navegador.js')]
+  const read = (archivo: string) => readGenerated(`pages/home/${archivo}`).toString()
+  const [style, program] = [read('estilo.css'), read('navegador.js')]
   const head = ownHead(new Html(style))
   const first = firstPage(new Html(program))
   const pages: Record<string, (root: string) => PageContent> = {

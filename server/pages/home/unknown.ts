@@ -38,7 +38,7 @@ export function createUnknownPage(front: Front, publicUrl: string): UnknownPage 
   const unknown = { status: 404, cuerpo: bodyFor(nothingPage) }
   const invalidLink = { status: 403, cuerpo: bodyFor(invalidLinkPage) }
   const { origin } = new URL(publicUrl)
-  const politica = front.policyHeaders({
+  const policy = front.policyHeaders({
     'style-src': byDigest(style),
     'form-action': `'self' ${origin}`,
     'img-src': origin,
@@ -48,7 +48,7 @@ export function createUnknownPage(front: Front, publicUrl: string): UnknownPage 
   const respond = (req: Request, res: Response, next: () => void, page = unknown) => {
     res.setHeader('Vary', 'Accept')
     if (!isFromBrowser(req)) return next()
-    sendPage(req, res, { ...page, cabeceras: { ...PRIVATE_HEADERS, ...politica, ...VARY } })
+    sendPage(req, res, { ...page, cabeceras: { ...PRIVATE_HEADERS, ...policy, ...VARY } })
   }
   return {
     unknown: (req, res, next) => respond(req, res, next),

@@ -17,14 +17,14 @@ import { formatMetres, IMPRECISE_ABOVE_M } from './precision.ts'
 export function farUbicacionPage(datos: UbicacionRequestData, values: FormValues, distanceKm: number): PageContent {
   const titulo = '¿Seguro que es ahí?'
   const km = Math.round(distanceKm).toLocaleString('es-GT')
-  const campos = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const
+  const fields = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const
   return {
     titulo,
     cuerpo: html`${parcelSummary(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post" data-formulario>
-${hiddenFields(values, campos)}
+${hiddenFields(values, fields)}
 <button type="submit" class="principal" name="accion" value="corregir">No, quiero corregirlo</button>
 <button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
 <p id="envio" class="estado" role="status"></p>
@@ -109,20 +109,20 @@ ${followRow(shipment, root)}`,
 const TOO_LATE = 'Ya no se puede cambiar aquí'
 
 function renderPlaceThanks({ destinatario, confirmed }: UbicacionRequestData, shipment: ShownShipment): Html {
-  const nombre = firstName(destinatario)
+  const name = firstName(destinatario)
   const said = confirmed?.lectura === 'demorado' ? LINK_NOT_READ : 'Ya sabemos dónde entregarle su paquete.'
-  return renderThanks(shipment, nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!', said)
+  return renderThanks(shipment, name ? `¡Gracias, ${name}!` : '¡Gracias!', said)
 }
 
 const LINK_NOT_READ =
   'Guardamos su enlace, pero el mapa todavía no contesta. Lo seguimos intentando; si puede, díganos el lugar de otra forma.'
 
 /** Draws the confirmed location and what the link can change about it. */
-function renderChanges(datos: UbicacionRequestData, words: string | undefined, falla: string | undefined): Html {
+function renderChanges(datos: UbicacionRequestData, words: string | undefined, fault: string | undefined): Html {
   const { referencia = null, lat = null, enlace = null } = datos.confirmed ?? {}
-  const directions = (lat !== null || enlace !== null) && directionsForm(words ?? referencia ?? '', falla)
+  const directions = (lat !== null || enlace !== null) && directionsForm(words ?? referencia ?? '', fault)
   // The filled button is the next step: describing the door, until there is a description.
-  const lacksDirections = directions && (referencia === null || falla !== undefined)
+  const lacksDirections = directions && (referencia === null || fault !== undefined)
   return html`<section aria-labelledby="lugar-dado">${renderPlace(datos)}
 ${lacksDirections && directions}
 ${
@@ -156,13 +156,13 @@ ${facts([
 ])}`
 
 /** Draws the form that asks how to recognize the door of a confirmed location. */
-const directionsForm = (words: string, falla: string | undefined) =>
+const directionsForm = (words: string, fault: string | undefined) =>
   html`<form method="post" class="senas" data-formulario data-confirmado>
 ${field({
   id: 'referencia',
   label: '¿Cómo se reconoce la puerta?',
   hint: 'Color, portón, qué hay enfrente, si hay que tocar o llamar.',
-  fault: falla,
+  fault,
   control: (attributes) =>
     html`<textarea ${attributes} name="referencia" rows="2" maxlength="200" autocomplete="off">\n${words}</textarea>`,
 })}

@@ -46,10 +46,10 @@ export const REFERENCE_TOO_LONG = 'La descripción es muy larga: use 200 letras 
 export const isReferenceTooLong = (referencia: string) => [...referencia].length > MAX_REFERENCE_LENGTH
 
 /** Reads a decimal number in plain notation; undefined unless it is between `min` and `max`. */
-function numero(texto: string, min: number, max: number): number | undefined {
-  if (!/^-?\d{1,9}(?:\.\d{1,20})?$/.test(texto)) return undefined
-  const valor = Number(texto)
-  return valor >= min && valor <= max ? valor : undefined
+function number(text: string, min: number, max: number): number | undefined {
+  if (!/^-?\d{1,9}(?:\.\d{1,20})?$/.test(text)) return undefined
+  const value = Number(text)
+  return value >= min && value <= max ? value : undefined
 }
 
 /**
@@ -87,10 +87,10 @@ export function readPoint(
   form: Pick<UbicacionForm, 'lat' | 'lng' | 'precision_m' | 'aproximado'>,
   method: 'gps' | 'mapa',
 ): { lat: number; lng: number; precision_m?: number } | { mensaje: string } {
-  const lat = numero(form.lat, -90, 90)
-  const lng = numero(form.lng, -180, 180)
+  const lat = number(form.lat, -90, 90)
+  const lng = number(form.lng, -180, 180)
   if (lat === undefined || lng === undefined) return { mensaje: 'No pudimos leer el lugar. Elíjalo otra vez.' }
-  const precision = method === 'gps' ? numero(form.precision_m, 0, Number.POSITIVE_INFINITY) : undefined
+  const precision = method === 'gps' ? number(form.precision_m, 0, Number.POSITIVE_INFINITY) : undefined
   if (precision === undefined) return { lat, lng }
   const precision_m = Math.min(precision, WORST_PRECISION_M)
   if (precision_m > IMPRECISE_ABOVE_M && form.aproximado !== '1') return { mensaje: askForPin(precision_m) }

@@ -16,9 +16,9 @@ export const destinoArea = ({ municipio, departamento }: Pick<ShownParcel, 'muni
 /** Maximum length of the parcel's content, in characters. A longer text would push the question out of sight. */
 const MAX_CONTENT_LENGTH = 90
 
-function shorten(texto: string): string {
-  if (texto.length <= MAX_CONTENT_LENGTH) return texto
-  const beginning = texto.slice(0, MAX_CONTENT_LENGTH)
+function shorten(text: string): string {
+  if (text.length <= MAX_CONTENT_LENGTH) return text
+  const beginning = text.slice(0, MAX_CONTENT_LENGTH)
   // Cuts at the end of a word, if the text has more than one word.
   return `${beginning
     .slice(0, beginning.lastIndexOf(' ') + 1 || undefined)
@@ -36,8 +36,8 @@ export const parcelSummary = (datos: Pick<ShownParcel, 'comercio' | 'contenido' 
 <p class="suave">Guía <b class="codigo">${inGroups(datos.guia)}</b></p></div>`
 
 /** Returns hidden fields of a form with these values. */
-export const hiddenFields = (values: FormValues, campos: readonly (keyof FormValues)[]) =>
-  campos.map((campo) => html`<input type="hidden" name="${campo}" value="${values[campo]}">`)
+export const hiddenFields = (values: FormValues, fields: readonly (keyof FormValues)[]) =>
+  fields.map((field) => html`<input type="hidden" name="${field}" value="${values[field]}">`)
 
 /** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
 export const aroundMunicipality = ({ municipio, centre }: Pick<ShownParcel, 'municipio' | 'centre'>): Html =>

@@ -53,12 +53,12 @@ export function serveUbicacion(
     readShipment,
     storyStyle: (root) => root + assets.path('relato.css'),
     mapFor: mapOf(tiles),
-    newLinkLimit: (red) => newLinkNetworkLimit.take(red),
+    newLinkLimit: (network) => newLinkNetworkLimit.take(network),
   })
   serveAssets(app, assets.archivos)
   servePage(app, '/u', {
     methods: ['POST'],
-    cabeceras: politica(front, tiles),
+    cabeceras: policy(front, tiles),
     head: ({ root }) => ubicacionHead((archivo) => root + assets.path(archivo)),
     front,
     preview: UBICACION_PREVIEW,
@@ -83,13 +83,13 @@ export function serveUbicacion(
  * Returns the policy headers of the page. The page loads its own files and the map tiles, its form posts only to this
  * service, and no site may frame it.
  */
-function politica(front: Front, tiles: Tiles | null) {
-  const origen = tileOrigin(tiles)
+function policy(front: Front, tiles: Tiles | null) {
+  const origin = tileOrigin(tiles)
   return front.policyHeaders(
     {
       'script-src': "'self'",
       'style-src': "'self'",
-      ...(origen ? { 'img-src': origen } : {}),
+      ...(origin ? { 'img-src': origin } : {}),
       'connect-src': "'self'",
       'form-action': "'self'",
     },

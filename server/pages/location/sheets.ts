@@ -90,9 +90,9 @@ export function createUbicacionSheets(
     if (datos.estado === 'cerrada') return { status: 200, ...CLOSED_UBICACION_REQUEST }
     const isChange = filled.cambiar === '1'
     if (datos.estado === 'confirmada' && !(isChange && datos.correctable)) {
-      const lectura = datos.correctable ? (datos.confirmed?.lectura ?? null) : null
-      if (lectura === 'sin_lugar') return ver({ token, root, red }, { cambiar: '1' }, LINK_WITHOUT_PLACE)
-      if (lectura === 'leyendo') return { status: 200, ...readingLinkPage(datos) }
+      const reading = datos.correctable ? (datos.confirmed?.lectura ?? null) : null
+      if (reading === 'sin_lugar') return ver({ token, root, red }, { cambiar: '1' }, LINK_WITHOUT_PLACE)
+      if (reading === 'leyendo') return { status: 200, ...readingLinkPage(datos) }
       const wordsFault = fallas.find(({ campo }) => campo === 'referencia')?.mensaje
       return {
         status: wordsFault === undefined ? 200 : 422,
@@ -108,23 +108,23 @@ export function createUbicacionSheets(
     const nuevo = filled.metodo === undefined
     const referencia = nuevo ? (datos.confirmed?.referencia ?? '') : ''
     const values = { ...EMPTY_VALUES, referencia, ...filled }
-    const contenido = ubicacionFormPage(datos, { values, fallas, placeMap: mapFor(root), nuevo })
-    return { status: fallas.length > 0 ? 422 : 200, ...contenido }
+    const content = ubicacionFormPage(datos, { values, fallas, placeMap: mapFor(root), nuevo })
+    return { status: fallas.length > 0 ? 422 : 200, ...content }
   }
   const requestNewLink = async (opened: OpenedUbicacionLink): Promise<Sheet> => {
     if (newLinkLimit(opened.red) > 0) return { status: 429, ...NEW_LINKS_EXHAUSTED }
-    const resultado = await solicitudes.requestAnother(opened.token)
-    if (resultado.ok) return { status: 200, ...newLinkPage(resultado) }
-    return resultado.motivo === 'agotada' ? { status: 429, ...NEW_LINKS_EXHAUSTED } : ver(opened)
+    const result = await solicitudes.requestAnother(opened.token)
+    if (result.ok) return { status: 200, ...newLinkPage(result) }
+    return result.motivo === 'agotada' ? { status: 429, ...NEW_LINKS_EXHAUSTED } : ver(opened)
   }
   const describePlace = async (opened: OpenedUbicacionLink, { referencia }: UbicacionForm): Promise<Sheet> => {
-    const resultado = isReferenceTooLong(referencia)
+    const result = isReferenceTooLong(referencia)
       ? { ok: false as const, motivo: 'referencia_larga' as const, mensaje: REFERENCE_TOO_LONG }
       : await solicitudes.describe(opened.token, referencia)
-    if (resultado.ok) return { status: 303, a: opened.token }
-    if (resultado.motivo === 'agotada') return { status: 409, ...CHANGES_EXHAUSTED }
-    if (!('mensaje' in resultado)) return ver(opened)
-    return ver(opened, { referencia }, [{ campo: 'referencia', mensaje: resultado.mensaje }])
+    if (result.ok) return { status: 303, a: opened.token }
+    if (result.motivo === 'agotada') return { status: 409, ...CHANGES_EXHAUSTED }
+    if (!('mensaje' in result)) return ver(opened)
+    return ver(opened, { referencia }, [{ campo: 'referencia', mensaje: result.mensaje }])
   }
   const receive = async (opened: OpenedUbicacionLink, form: UbicacionForm): Promise<Sheet> => {
     const { token } = opened
@@ -134,19 +134,19 @@ export function createUbicacionSheets(
     if (form.accion === 'senas') return describePlace(opened, form)
     const { lugar, fallas } = interpretUbicacionForm(form)
     if (!lugar) return ver(opened, values, fallas)
-    const resultado = await solicitudes.confirm(token, lugar)
-    if (resultado.ok) return { status: 303, a: token }
-    if (resultado.motivo === 'agotada') return { status: 409, ...CHANGES_EXHAUSTED }
-    if (resultado.motivo === 'lejos' || resultado.motivo === 'con_punto') {
+    const result = await solicitudes.confirm(token, lugar)
+    if (result.ok) return { status: 303, a: token }
+    if (result.motivo === 'agotada') return { status: 409, ...CHANGES_EXHAUSTED }
+    if (result.motivo === 'lejos' || result.motivo === 'con_punto') {
       const datos = await solicitudes.leer(token)
       if (!datos) return { status: 404, ...UNKNOWN_UBICACION_REQUEST }
-      return resultado.motivo === 'lejos'
-        ? { status: 422, ...farUbicacionPage(datos, values, resultado.distancia_km) }
+      return result.motivo === 'lejos'
+        ? { status: 422, ...farUbicacionPage(datos, values, result.distancia_km) }
         : { status: 422, ...replaceByWordsPage(datos, values) }
     }
     // The link is closed, expired or unknown. The page that answers says which.
-    if (!('mensaje' in resultado)) return ver(opened, { cambiar: values.cambiar })
-    return ver(opened, values, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
+    if (!('mensaje' in result)) return ver(opened, { cambiar: values.cambiar })
+    return ver(opened, values, [{ campo: CAMPO_DE[result.motivo], mensaje: result.mensaje }])
   }
   return { ver, receive }
 }

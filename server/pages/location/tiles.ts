@@ -36,9 +36,9 @@ export function mapOf(tiles: Tiles | null): (root: string) => MapData | null {
  * @throws Error if the source of the map tiles is not an HTTP or HTTPS address that the policy can contain
  */
 export function tileOrigin(tiles: Tiles | null): string | undefined {
-  const [, origen] = /^(https?:\/\/[^/]+)\//.exec(tiles?.url.replace('{s}', '*') ?? '') ?? []
-  if (tiles && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the map tile URL is invalid')
-  return origen
+  const [, origin] = /^(https?:\/\/[^/]+)\//.exec(tiles?.url.replace('{s}', '*') ?? '') ?? []
+  if (tiles && (!origin || /[\s;,{}]/.test(origin))) throw new Error('the map tile URL is invalid')
+  return origin
 }
 
 /** Buttons that move the pin without dragging it. They appear with the map. */

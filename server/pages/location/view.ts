@@ -47,14 +47,14 @@ ${hiddenFields(values, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
 <div id="lugar" tabindex="-1">
 <div data-para="elegir">${renderChoices(datos, values.cambiar === '1', placeMap !== null)}</div>
 <h1 id="titulo" tabindex="-1" data-con-js data-para="gps mapa enlace descripcion" hidden></h1>
-${campoDeEnlace(values.enlace, falla(fallas, 'enlace'))}
+${campoDeEnlace(values.enlace, fault(fallas, 'enlace'))}
 ${placeMap && renderMap(placeMap, MAP_OPTIONS)}
 <p id="estado-lugar" class="estado" role="status"></p>
 <div id="impreciso" class="aviso" hidden><p id="porque-impreciso"></p>
 <label class="casilla"><input type="checkbox" id="aproximado" name="aproximado" value="1"> <span>Está bien así, aunque sea cerca</span></label></div>
 ${placeMap && ARROWS}
 </div>
-${referenceField(values.referencia, falla(fallas, 'referencia'))}
+${referenceField(values.referencia, fault(fallas, 'referencia'))}
 <div class="barra" data-para="gps mapa enlace descripcion">
 <p id="envio" class="estado" role="status"></p>
 <button type="button" id="atras" data-con-js hidden>Atrás</button>
@@ -65,14 +65,14 @@ ${referenceField(values.referencia, falla(fallas, 'referencia'))}
   return { titulo: fallas.length > 0 ? `Falta algo – ${UBICACION_QUESTION}` : UBICACION_QUESTION, cuerpo }
 }
 
-const falla = (fallas: readonly FieldFault[], campo: FieldFault['campo']) =>
-  fallas.find((fieldFault) => fieldFault.campo === campo)?.mensaje
+const fault = (faults: readonly FieldFault[], field: FieldFault['campo']) =>
+  faults.find((fieldFault) => fieldFault.campo === field)?.mensaje
 
 /** Returns the question about the location, and the ways to answer it. */
 function renderChoices(datos: UbicacionRequestData, isChanging: boolean, hasMap: boolean): Html {
-  const nombre = firstName(datos.destinatario)
+  const name = firstName(datos.destinatario)
   return html`<h1 tabindex="-1">${UBICACION_QUESTION}</h1>
-<p>${nombre && `Hola, ${nombre}. `}${isChanging ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
+<p>${name && `Hola, ${name}. `}${isChanging ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
 ${declaredAddress(datos)}
 <div class="formas" data-con-js hidden>
 <div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
@@ -84,8 +84,8 @@ ${way('descripcion', icons.Pencil, 'Describirlo con palabras')}
 }
 
 /** Returns the button for one way to answer. */
-const way = (forma: string, drawing: string, nombre: string) =>
-  html`<button type="button" class="opcion" data-forma="${forma}">${icon(drawing)}<span>${nombre}</span>${icon(icons.ChevronRight)}</button>`
+const way = (shape: string, drawing: string, name: string) =>
+  html`<button type="button" class="opcion" data-forma="${shape}">${icon(drawing)}<span>${name}</span>${icon(icons.ChevronRight)}</button>`
 
 const MAP_OPTIONS = {
   titulo: 'titulo',
@@ -95,16 +95,16 @@ const MAP_OPTIONS = {
 <button type="button" data-forma="descripcion">Describirlo con palabras</button>`,
 }
 
-const campoDeEnlace = (valor: string, error: string | undefined) =>
+const campoDeEnlace = (value: string, error: string | undefined) =>
   html`<div class="campo" data-para="enlace"><label for="enlace">Enlace del mapa</label>
 <p class="suave" id="ayuda-enlace">En Google Maps o Waze, busque su casa, toque «Compartir» y «Copiar». Después péguelo aquí.</p>
 <p class="error" id="error-enlace"${!error && html` hidden`}>${error}</p>
-<input id="enlace" name="enlace" type="text" inputmode="url" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}" aria-describedby="error-enlace ayuda-enlace"${error && html` aria-invalid="true"`}></div>`
+<input id="enlace" name="enlace" type="text" inputmode="url" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="2048" value="${value}" aria-describedby="error-enlace ayuda-enlace"${error && html` aria-invalid="true"`}></div>`
 
-const referenceField = (valor: string, error: string | undefined) =>
+const referenceField = (value: string, error: string | undefined) =>
   html`<div class="campo" data-para="descripcion"><label for="referencia">¿Cómo reconocemos el lugar?</label>
 <p class="suave" id="ayuda-referencia" data-para="ninguna">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
 <p class="suave" id="ayuda-descripcion" data-para="descripcion" data-con-js hidden>Cómo llegar y cómo se ve: calle o colonia, qué hay cerca, de qué color es.</p>
 <p class="error" id="error-referencia"${!error && html` hidden`}>${error}</p>
 <textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="error-referencia ayuda-referencia ayuda-descripcion"${error && html` aria-invalid="true"`}>
-${valor}</textarea></div>`
+${value}</textarea></div>`

@@ -57,13 +57,13 @@ export function serveBuzon(
   app.use('/buzon', requireNoProxy, requireHostname([...LOCAL_HOSTNAMES, new URL(settings.publicUrl).hostname]))
   const style = readGenerated('pages/mailbox/estilo.css').toString()
   const head = ownHead(new Html(style))
-  const limite = createLimit(READS_PER_MINUTE)
-  const pagina = {
+  const limit = createLimit(READS_PER_MINUTE)
+  const page = {
     cabeceras: front.policyHeaders({ 'style-src': byDigest(style) }),
     head: () => head,
     front,
     failure: BUZON_FAILED,
-    esperar: ({ red }) => limite(red),
+    esperar: ({ red }) => limit(red),
     async handle({ root }) {
       const rows = await db.query(LATEST_MENSAJES)
       const mensajes = rows.map((row) => ({
@@ -80,7 +80,7 @@ export function serveBuzon(
       return { status: 200, ...buzonPage(front.brand.nombre, { mensajes, correos }, root) }
     },
   } satisfies RenderedPage
-  servePage(app, '/buzon', pagina, (rest) => rest !== '')
+  servePage(app, '/buzon', page, (rest) => rest !== '')
 }
 
 /**

@@ -58,7 +58,7 @@ function renderBubble(brand: string, mensaje: Mensaje, root: string) {
 ${
   mensaje.estado === 'pendiente' || mensaje.token === undefined
     ? html`<p><em>Está por salir: vuelva a cargar la página.</em></p>`
-    : enlace(mensaje, mensaje.token, root)
+    : link(mensaje, mensaje.token, root)
 }
 <time datetime="${createdAt}">${createClock(mensaje.zona).formatShort(createdAt)}</time></div>
 </li>\n`
@@ -71,7 +71,7 @@ ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>\n`)}${codigo !== undefi
   button && html`<p><a class="boton principal" href="${button.enlace}">${button.texto}</a></p>\n`
 }${despues.map((paragraph) => html`<p class="suave">${paragraph}</p>\n`)}</li>\n`
 
-const enlace = ({ tipo, ubicacion_estado }: Mensaje, token: string, root: string) =>
+const link = ({ tipo, ubicacion_estado }: Mensaje, token: string, root: string) =>
   tipo === 'solicitud_decision'
     ? html`<a class="boton principal" href="${root}d/${token}">Decidir</a>`
     : html`<a class="boton principal" href="${root}u/${token}">${ubicacion_estado === 'confirmada' ? 'Ver el lugar confirmado' : 'Decir dónde es'}</a>`

@@ -52,8 +52,8 @@ export function partsOf(
 ): CallParts<OperationId> {
   const faults: Falla[] = Object.keys(args)
     .filter((name) => !Object.hasOwn(input.properties, name))
-    .map((campo) => ({
-      campo: campo.slice(0, 300),
+    .map((field) => ({
+      campo: field.slice(0, 300),
       codigo: 'desconocido',
       mensaje: 'la herramienta no lo tiene; quítelo',
     }))

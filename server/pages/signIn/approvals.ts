@@ -41,7 +41,7 @@ function keyLimits({ vence_en, redes }: LlavePorAprobar, clock: Clock): string {
 
 function approvalCard({ root, aprobacion, propia, isRecent, ajena, pide, clock }: CardOptions): Html {
   const { aprobacion: code, tipo, contenido } = aprobacion
-  const razon = field({
+  const reason = field({
     id: `razon-${code}`,
     label: 'Por qué no',
     control: (own) =>
@@ -54,7 +54,7 @@ ${ajena && html`<p>Es sobre usted: la decide otra persona.</p>`}${propia && acco
   !ajena &&
   isRecent &&
   html`${accountForm(root, 'aprobar', code, submitButton('Aprobar'))}
-${accountForm(root, 'rechazar', code, html`${razon}${submitButton('Rechazar', 'peligro')}`)}`
+${accountForm(root, 'rechazar', code, html`${reason}${submitButton('Rechazar', 'peligro')}`)}`
 }</li>\n`
 }
 
@@ -65,15 +65,15 @@ export async function approvalsPart(
   { root, zona }: { root: string; zona: string },
 ): Promise<Html | undefined> {
   if (!administers(identity)) return undefined
-  const pendientes = await readPendingAprobaciones(deps)
-  if (pendientes.length === 0) return undefined
-  const requesters = pendientes.map(({ pide }) => pide)
+  const pending = await readPendingAprobaciones(deps)
+  if (pending.length === 0) return undefined
+  const requesters = pending.map(({ pide }) => pide)
   const rows = await deps.db.prisma.persona.findMany({ where: { persona: { in: requesters } } })
   const names = new Map(rows.map(({ persona, nombre }) => [persona, nombre]))
   const clock = createClock(zona)
   const isRecent = isPresent(identity, deps.clock())
   const cards: Html[] = []
-  for (const row of pendientes) {
+  for (const row of pending) {
     const aprobacion = presentAprobacion(deps, row)
     const { tipo, pide } = row
     const { persona: decide } = identity
@@ -91,7 +91,7 @@ ${!isRecent && html`<p>Para decidir, <a href="${root}cuenta/presencia">confirme 
 /** Takes the action of a form about an approval; undefined if the form is about something else. */
 export async function decideByForm(
   deps: AprobacionDecisionDeps,
-  quien: Actor & { identity: Person },
+  actor: Actor & { identity: Person },
   { accion, cual: code, razon }: Readonly<Record<'accion' | 'cual' | 'razon', string>>,
   root: string,
 ): Promise<Sheet | undefined> {
@@ -103,10 +103,10 @@ export async function decideByForm(
       ...backPage('Falta la razón', `Escriba por qué no, en ${MAX_REASON} letras como mucho.`, root),
     }
   try {
-    if (accion === 'retirar') await withdrawAprobacion(deps, quien, code)
-    else if (!isPresent(quien.identity, deps.clock())) return askForPresence(root, '/cuenta')
-    else if (accion === 'aprobar') await decideAprobacion(deps, quien, code, { estado: 'aprobada', razon: null })
-    else await decideAprobacion(deps, quien, code, { estado: 'rechazada', razon })
+    if (accion === 'retirar') await withdrawAprobacion(deps, actor, code)
+    else if (!isPresent(actor.identity, deps.clock())) return askForPresence(root, '/cuenta')
+    else if (accion === 'aprobar') await decideAprobacion(deps, actor, code, { estado: 'aprobada', razon: null })
+    else await decideAprobacion(deps, actor, code, { estado: 'rechazada', razon })
     return sheet
   } catch (error) {
     if (!(error instanceof Problema) || ![403, 404, 409].includes(error.status)) throw error

@@ -17,7 +17,7 @@ type Person = Actor & { identity: Identities['sesionDePersona'] }
 const ACTIONS = ['app', 'confirmar', 'codigos', 'quitarApp']
 
 /** Reports whether a form of the account's page changes the second factor. */
-export const changesFactors = (accion: string) => ACTIONS.includes(accion)
+export const changesFactors = (action: string) => ACTIONS.includes(action)
 
 /**
  * Takes the action of a form about the second factor. The caller has checked that the person proved to be present
@@ -25,17 +25,17 @@ export const changesFactors = (accion: string) => ACTIONS.includes(accion)
  */
 export async function changeFactors(
   deps: FactorDeps,
-  quien: Person,
+  caller: Person,
   { accion, codigo }: Readonly<Record<'accion' | 'codigo', string>>,
   root: string,
 ): Promise<Sheet> {
   try {
-    if (accion === 'app') return await showSecret(deps, quien, root)
-    if (accion === 'confirmar') return await confirm(deps, quien, codigo, root)
+    if (accion === 'app') return await showSecret(deps, caller, root)
+    if (accion === 'confirmar') return await confirm(deps, caller, codigo, root)
     // A session without its second factor gets no recovery codes, because these could replace the missing factor.
-    if (quien.identity.lacksSecondFactor) return { status: 303, a: `${root}cuenta` }
-    if (accion === 'codigos') return { status: 200, ...(await showCodes(deps, quien, root)) }
-    await removeTotpOf(deps, quien)
+    if (caller.identity.lacksSecondFactor) return { status: 303, a: `${root}cuenta` }
+    if (accion === 'codigos') return { status: 200, ...(await showCodes(deps, caller, root)) }
+    await removeTotpOf(deps, caller)
     return { status: 303, a: `${root}cuenta` }
   } catch (error) {
     if (!(error instanceof Problema) || !['segundo_factor_requerido', 'ultimo_segundo_factor'].includes(error.codigo))
@@ -52,12 +52,12 @@ async function showSecret(deps: FactorDeps, { identity }: Person, root: string):
 }
 
 /** Confirms an app for codes. If it is the person's first second factor, also creates recovery codes. */
-async function confirm(deps: FactorDeps, quien: Person, codigo: string, root: string): Promise<Sheet> {
+async function confirm(deps: FactorDeps, caller: Person, code: string, root: string): Promise<Sheet> {
   try {
-    const cabeceras = await confirmTotp(deps, quien, codigo)
-    const { codigos } = await readFactors(deps.db.query, quien.identity.personaId)
+    const cabeceras = await confirmTotp(deps, caller, code)
+    const { codigos } = await readFactors(deps.db.query, caller.identity.personaId)
     if (codigos > 0) return { status: 303, a: `${root}cuenta`, cabeceras }
-    return { status: 200, ...(await showCodes(deps, quien, root)), cabeceras }
+    return { status: 200, ...(await showCodes(deps, caller, root)), cabeceras }
   } catch (error) {
     if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
     const faults = { codigo: 'Ese código no vale. Espere el siguiente de su app y escríbalo.' }
@@ -65,5 +65,5 @@ async function confirm(deps: FactorDeps, quien: Person, codigo: string, root: st
   }
 }
 
-const showCodes = async (deps: FactorDeps, quien: Person, root: string) =>
-  codesPage(root, await createRecoveryCodes(deps, quien), deps.settings.brand.nombre)
+const showCodes = async (deps: FactorDeps, caller: Person, root: string) =>
+  codesPage(root, await createRecoveryCodes(deps, caller), deps.settings.brand.nombre)

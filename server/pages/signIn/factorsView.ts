@@ -57,16 +57,16 @@ interface FactorForm {
 
 /** Draws the form for a code of the app or a recovery code; false if the person has neither. */
 export const typedFactor = (
-  formas: Ways,
+  shapes: Ways,
   faults: FormFaults,
   { action, hidden, send, note }: FactorForm,
 ): Html | false => {
-  const typed = formas.filter((forma) => forma !== 'passkey').map((forma) => LABELS[forma])
+  const typed = shapes.filter((shape) => shape !== 'passkey').map((shape) => LABELS[shape])
   return (
     typed.length > 0 &&
     html`<p>Escriba ${WAYS.format(typed)}.${note && ` ${note}`}</p>
 <form method="post" action="${action}">${hidden}
-${factorField('Código', faults, formas.includes('recuperacion') ? LETTERS : NUMBERS)}
+${factorField('Código', faults, shapes.includes('recuperacion') ? LETTERS : NUMBERS)}
 ${button({ text: send, icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>`
   )
@@ -162,15 +162,15 @@ ${!registro && accountForm(root, 'app', '', submitButton('Ver otra clave', 'call
 })
 
 /** Returns the page that shows the recovery codes, only this once. */
-export const codesPage = (root: string, codigos: readonly string[], lugar: string): PageContent => {
-  const texto = `Códigos de recuperación de ${lugar}\nCada uno vale una vez.\n\n${codigos.join('\n')}\n`
+export const codesPage = (root: string, codes: readonly string[], place: string): PageContent => {
+  const text = `Códigos de recuperación de ${place}\nCada uno vale una vez.\n\n${codes.join('\n')}\n`
   return {
     titulo: 'Sus códigos de recuperación',
     cuerpo: html`<h1 tabindex="-1">Sus códigos de recuperación</h1>
 ${notice(html`<p>Imprímalos o guárdelos ahora: no se vuelven a mostrar.</p>`)}
 <p>Si un día no tiene su teléfono ni su passkey, entre con su correo y uno de estos códigos. Cada uno vale una vez.</p>
-<ul class="codigos">${codigos.map((codigo) => html`<li>${codigo}</li>`)}</ul>
-<p>${button({ text: 'Descargar como texto', href: `data:text/plain;charset=utf-8,${encodeURIComponent(texto)}`, attributes: html`download="codigos-de-recuperacion.txt"` })}</p>
+<ul class="codigos">${codes.map((code) => html`<li>${code}</li>`)}</ul>
+<p>${button({ text: 'Descargar como texto', href: `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`, attributes: html`download="codigos-de-recuperacion.txt"` })}</p>
 <p>${button({ text: 'Ya los guardé', kind: 'principal', href: `${root}cuenta` })}</p>`,
   }
 }

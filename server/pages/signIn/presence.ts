@@ -70,20 +70,20 @@ const factorPage = (
   { root, returnTo, factors }: ViewOptions,
   { passkeys, faults = {} }: { passkeys: PasskeyOptions | undefined; faults?: FormFaults },
 ): PageContent => {
-  const formas = factorFormsOf(factors)
-  const own = formas.includes('passkey') ? passkeys : undefined
+  const shapes = factorFormsOf(factors)
+  const own = shapes.includes('passkey') ? passkeys : undefined
   return {
     titulo: 'Confirme que es usted',
     script: own?.script,
     cuerpo: html`<h1 tabindex="-1">Confirme que es usted</h1>
 ${summary(faults)}<p>Pasaron más de 5 minutos desde que entró, y lo que sigue es delicado.</p>
-${typedFactor(formas, faults, {
+${typedFactor(shapes, faults, {
   action: `${root}${PATH}/codigo`,
   hidden: html`<input type="hidden" name="volver" value="${returnTo}">`,
   send: 'Confirmar',
 })}
 ${own && passkeyButton(root, own.dominio, 'probar', { returnTo })}
-${formas.includes('passkey') && html`<p>Con su passkey confirma desde el aparato que la tiene.</p>`}
+${shapes.includes('passkey') && html`<p>Con su passkey confirma desde el aparato que la tiene.</p>`}
 <p><a href="${root}cuenta">Volver a su cuenta</a></p>`,
   }
 }
@@ -107,22 +107,25 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
   const { db, browser, settings, clock } = deps
   const buzon = settings.buzon && settings.lacksMail
 
-  const sendPresenceCode = async ({ root, returnTo, correo, factors }: ViewOptions, red: string): Promise<Sheet> => {
+  const sendPresenceCode = async (
+    { root, returnTo, correo, factors }: ViewOptions,
+    network: string,
+  ): Promise<Sheet> => {
     if (needsSecondFactor(factors)) return askForPresence(root, returnTo)
-    limitSignIns(deps, red)
+    limitSignIns(deps, network)
     const { token } = await writeCode(deps, correo)
     const cabeceras = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
     return { status: 303, a: `${root}${PATH}/codigo?volver=${encodeURIComponent(returnTo)}`, cabeceras }
   }
 
   const verifyPresenceCode = async (
-    quien: Person,
+    caller: Person,
     cookie: string,
     codigo: string,
     viewOptions: ViewOptions,
   ): Promise<Sheet> => {
     try {
-      await proveWithCode(deps, quien, { cookie, codigo })
+      await proveWithCode(deps, caller, { cookie, codigo })
       const cabeceras = { 'Set-Cookie': browser.setSignIn('', 0) }
       return { status: 303, a: viewOptions.root + viewOptions.returnTo.slice(1), cabeceras }
     } catch (error) {
@@ -151,8 +154,8 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
     const factors = await readFactors(db.query, identity.personaId)
     const viewOptions = { root, returnTo, correo: identity.correo, factors }
     if (!reading && rest !== 'codigo') return sendPresenceCode(viewOptions, red)
-    const quien = { identity, red, requestId: req.solicitud.id }
-    if (!reading) return verifyPresenceCode(quien, req.headers.cookie ?? '', codigo, viewOptions)
+    const caller = { identity, red, requestId: req.solicitud.id }
+    if (!reading) return verifyPresenceCode(caller, req.headers.cookie ?? '', codigo, viewOptions)
     if (isPresent(identity, clock())) return { status: 303, a: root + returnTo.slice(1) }
     if (needsSecondFactor(factors)) return { status: 200, ...factorPage(viewOptions, { passkeys }) }
     if (rest === 'codigo') return { status: 200, ...codePage(viewOptions, { buzon }) }

@@ -59,17 +59,17 @@ type SignInDeps = Pick<
  * by themselves.
  */
 export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
-  const leer = (archivo: string) => readGenerated(`pages/signIn/${archivo}`).toString()
-  const [style, program] = [leer('estilo.css'), leer('navegador.js')]
-  const parte = relyingParty(deps.settings.urlDePersonas)
-  const passkeys = parte && { script: new Html(program), dominio: parte.dominio }
+  const read = (archivo: string) => readGenerated(`pages/signIn/${archivo}`).toString()
+  const [style, program] = [read('estilo.css'), read('navegador.js')]
+  const part = relyingParty(deps.settings.urlDePersonas)
+  const passkeys = part && { script: new Html(program), dominio: part.dominio }
   const head = ownHead(new Html(style))
-  const limite = createLimit(REQUESTS_PER_MINUTE)
+  const limit = createLimit(REQUESTS_PER_MINUTE)
   const { showAddress, showCode, sendCode, signInWithCode } = createSignIn(deps, passkeys)
   const segundoFactor = createSecondFactor(deps, passkeys)
   const invitacion = createInvitation(deps, front)
   const cuenta = createAccount(deps, front, passkeys)
-  const pagina = (handle: RenderedPage['handle']): RenderedPage => ({
+  const page = (handle: RenderedPage['handle']): RenderedPage => ({
     methods: ['POST'],
     cabeceras: {
       ...front.policyHeaders({
@@ -83,7 +83,7 @@ export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
     head: () => head,
     front,
     failure: ACCOUNT_FAILED,
-    esperar: ({ red }) => limite(red),
+    esperar: ({ red }) => limit(red),
     handle: (pageRequest) => answer(deps, pageRequest, handle),
   })
   const handlerOf = (pageRequest: PageRequest) => {
@@ -92,10 +92,10 @@ export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
     if (rest === 'codigo') return reading ? showCode(pageRequest) : signInWithCode(pageRequest)
     return reading ? showAddress(pageRequest) : sendCode(pageRequest)
   }
-  servePage(app, '/entrar', pagina(handlerOf), (rest) => !['', 'codigo', 'segundo-factor'].includes(rest))
-  servePage(app, '/invitacion', pagina(invitacion))
-  servePage(app, '/cuenta/presencia', pagina(createPresence(deps, passkeys)), (rest) => !['', 'codigo'].includes(rest))
-  servePage(app, '/cuenta', pagina(cuenta), (rest) => rest !== '')
+  servePage(app, '/entrar', page(handlerOf), (rest) => !['', 'codigo', 'segundo-factor'].includes(rest))
+  servePage(app, '/invitacion', page(invitacion))
+  servePage(app, '/cuenta/presencia', page(createPresence(deps, passkeys)), (rest) => !['', 'codigo'].includes(rest))
+  servePage(app, '/cuenta', page(cuenta), (rest) => rest !== '')
 }
 
 /** Answers a request, and shows refusals as pages. */
@@ -121,8 +121,8 @@ const userAgentOf = (req: Request) => req.headers['user-agent'] ?? ''
 /** Returns the faults of a refused form by field; undefined for another error. */
 function faultsOf(error: unknown): FormFaults | undefined {
   if (!(error instanceof Problema) || error.codigo !== 'validacion') return undefined
-  const fallas = error.details.errores ?? []
-  return Object.fromEntries(fallas.map(({ campo }) => [campo.slice(1), SENTENCES[campo] ?? 'Revise este dato.']))
+  const faults = error.details.errores ?? []
+  return Object.fromEntries(faults.map(({ campo }) => [campo.slice(1), SENTENCES[campo] ?? 'Revise este dato.']))
 }
 const SENTENCES: Readonly<Record<string, string>> = {
   '/correo': 'Escriba una dirección de correo, como ana@ejemplo.com.',
@@ -160,9 +160,9 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
     const returnTo = returnPath(form.volver)
     const devolver = limitSignIns(deps, red)
-    const quien = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
+    const caller = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
-      const signedIn = await enterWithCode(deps, { cookie: req.headers.cookie ?? '', codigo }, quien)
+      const signedIn = await enterWithCode(deps, { cookie: req.headers.cookie ?? '', codigo }, caller)
       devolver()
       const clearedCookie = browser.setSignIn('', 0)
       if ('aMedias' in signedIn) {
@@ -195,9 +195,9 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
     const returnTo = returnPath(form.volver)
     const devolver = limitSignIns(deps, red)
-    const quien = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
+    const caller = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
-      const { token, view: sesionView } = await enterWithSecondFactor(deps, { cookie, codigo }, quien)
+      const { token, view: sesionView } = await enterWithSecondFactor(deps, { cookie, codigo }, caller)
       devolver()
       const cookies = [...sesionCookies(deps, token, sesionView), browser.setPartialSignIn('', 0)]
       return { status: 303, a: root + returnTo.slice(1), cabeceras: { 'Set-Cookie': cookies } }
@@ -214,8 +214,8 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
 /** Creates the handler of `/invitacion/{token}`. */
 function createInvitation(deps: SignInDeps, { brand }: Front): RenderedPage['handle'] {
   const { db } = deps
-  const nameOf = async (ambito: string) => {
-    const comercio = comercioOf(ambito)
+  const nameOf = async (scope: string) => {
+    const comercio = comercioOf(scope)
     const comercioRow = comercio === null ? null : await db.prisma.comercio.findUnique({ where: { comercio } })
     return comercioRow?.nombre ?? brand.nombre
   }
@@ -235,8 +235,8 @@ function createInvitation(deps: SignInDeps, { brand }: Front): RenderedPage['han
     const values = await readForm(req, ['codigo', 'correo', 'nombre'])
     const devolver = limitSignIns(deps, red)
     try {
-      const quien = { userAgent: userAgentOf(req), cookie: req.headers.cookie ?? '', red, requestId: req.solicitud.id }
-      const abierta = await acceptInvitacion(deps, { token, ...values }, quien)
+      const caller = { userAgent: userAgentOf(req), cookie: req.headers.cookie ?? '', red, requestId: req.solicitud.id }
+      const abierta = await acceptInvitacion(deps, { token, ...values }, caller)
       devolver()
       const cabeceras = { 'Set-Cookie': sesionCookies(deps, abierta.token, abierta.view) }
       return { status: 303, a: `${root}cuenta`, cabeceras }
@@ -263,25 +263,25 @@ function createAccount(
     const { req, root, red, reading } = pageRequest
     const identity = await sessionOf(deps, pageRequest)
     if (!identity) return signInSheet(deps, pageRequest)
-    const quien = { identity, red, requestId: req.solicitud.id }
+    const caller = { identity, red, requestId: req.solicitud.id }
     if (!reading) {
       const form = await readForm(req, ['accion', 'cual', 'razon', 'codigo'])
       const { accion, cual: subject } = form
       if (accion === 'salir') {
-        await closeSesionOf(deps, quien, identity.codigo, 'cerrarSesionDePersona')
+        await closeSesionOf(deps, caller, identity.codigo, 'cerrarSesionDePersona')
         const cabeceras = { 'Set-Cookie': browser.setPersonaSesion('', 0) }
         return { status: 303, a: `${root}entrar`, cabeceras }
       }
       const isPresentNow = isPresent(identity, clock())
       if (changesFactors(accion) && !isPresentNow) return askForPresence(root, '/cuenta')
-      if (changesFactors(accion)) return changeFactors(deps, quien, form, root)
+      if (changesFactors(accion)) return changeFactors(deps, caller, form, root)
       if (identity.lacksSecondFactor) return { status: 303, a: `${root}cuenta` }
-      const decisionSheet = await decideByForm(deps, quien, form, root)
+      const decisionSheet = await decideByForm(deps, caller, form, root)
       if (decisionSheet) return decisionSheet
-      if (accion === 'cerrar') await closeSesionOf(deps, quien, subject, 'cerrarSesionPorCodigo')
-      if (accion === 'elegir') return switchMembresia(deps, quien, subject, root)
+      if (accion === 'cerrar') await closeSesionOf(deps, caller, subject, 'cerrarSesionPorCodigo')
+      if (accion === 'elegir') return switchMembresia(deps, caller, subject, root)
       if (accion === 'quitar' && !isPresentNow) return askForPresence(root, returnPath(`/cuenta?quitar=${subject}`))
-      if (accion === 'quitar') return removePasskey(deps, quien, subject, root)
+      if (accion === 'quitar') return removePasskey(deps, caller, subject, root)
       return { status: 303, a: `${root}cuenta` }
     }
     const sesion = await presentPersonaSesion(db, identity)
@@ -317,12 +317,12 @@ function createAccount(
 /** Removes a passkey of the person, unless it is the last second factor of a person who needs one. */
 async function removePasskey(
   deps: SignInDeps,
-  quien: Parameters<typeof removePasskeyOf>[1],
+  caller: Parameters<typeof removePasskeyOf>[1],
   passkey: string,
   root: string,
 ): Promise<Sheet> {
   try {
-    await removePasskeyOf(deps, quien, passkey)
+    await removePasskeyOf(deps, caller, passkey)
     return { status: 303, a: `${root}cuenta` }
   } catch (error) {
     if (!(error instanceof Problema) || error.codigo !== 'ultimo_segundo_factor') throw error
@@ -336,12 +336,12 @@ async function removePasskey(
  */
 async function switchMembresia(
   deps: SignInDeps,
-  quien: Parameters<typeof chooseMembresia>[1],
+  caller: Parameters<typeof chooseMembresia>[1],
   membresia: string,
   root: string,
 ): Promise<Sheet> {
   try {
-    await chooseMembresia(deps, quien, { membresia })
+    await chooseMembresia(deps, caller, { membresia })
   } catch (error) {
     if (error instanceof Problema && error.codigo === 'sesion_invalida') return { status: 303, a: `${root}entrar` }
     if (!(error instanceof Problema) || error.codigo !== 'membresia_desconocida') throw error

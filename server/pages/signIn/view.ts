@@ -76,11 +76,11 @@ const PASSKEY_TEXTS = {
  */
 export const passkeyButton = (
   root: string,
-  dominio: string,
+  domain: string,
   does: keyof typeof PASSKEY_TEXTS,
   { returnTo = '/cuenta', before }: { returnTo?: string; before?: Html } = {},
 ): Html =>
-  html`<div id="passkey" class="passkey" data-raiz="${root}" data-dominio="${dominio}" data-hace="${does}" data-volver="${root}${returnTo.slice(1)}" hidden>
+  html`<div id="passkey" class="passkey" data-raiz="${root}" data-dominio="${domain}" data-hace="${does}" data-volver="${root}${returnTo.slice(1)}" hidden>
 ${before}${button({ text: PASSKEY_TEXTS[does], attributes: html`type="button"` })}
 <p role="status"></p>
 </div>`
@@ -213,8 +213,8 @@ interface AccountOptions {
  * @param subject thing that the form is about, such as the code of a session
  * @param content fields and button of the form
  */
-export const accountForm = (root: string, accion: string, subject: string, content: Html): Html =>
-  html`<form method="post" action="${root}cuenta"><input type="hidden" name="accion" value="${accion}"><input type="hidden" name="cual" value="${subject}">${content}</form>`
+export const accountForm = (root: string, action: string, subject: string, content: Html): Html =>
+  html`<form method="post" action="${root}cuenta"><input type="hidden" name="accion" value="${action}"><input type="hidden" name="cual" value="${subject}">${content}</form>`
 
 /** Draws the button that sends a form of the account's page. */
 export const submitButton = (text: string, kind?: 'callado' | 'peligro'): Html =>
@@ -234,13 +234,13 @@ export function accountPage({
   factors,
 }: AccountOptions): PageContent {
   const clock = createClock(zona)
-  const actual = sesion.membresias.find(({ membresia }) => membresia === sesion.membresia)
+  const current = sesion.membresias.find(({ membresia }) => membresia === sesion.membresia)
   const otherMembresias = sesion.membresias.filter(({ membresia }) => membresia !== sesion.membresia)
-  const accion = (nombre: string, subject: string, buttonHtml: Html) => accountForm(root, nombre, subject, buttonHtml)
+  const action = (name: string, subject: string, buttonHtml: Html) => accountForm(root, name, subject, buttonHtml)
   const membresiaCard = ({ membresia, comercio, alcances }: Membresia) =>
-    html`<li class="tarjeta"><p><b>${nameOf(comercio)}</b></p>${scopeList(alcances)}${accion('elegir', membresia, submitButton('Seguir aquí'))}</li>\n`
+    html`<li class="tarjeta"><p><b>${nameOf(comercio)}</b></p>${scopeList(alcances)}${action('elegir', membresia, submitButton('Seguir aquí'))}</li>\n`
   const abierta = ({
-    sesion: codigo,
+    sesion: code,
     actual: isCurrent,
     dispositivo,
     red,
@@ -250,11 +250,11 @@ export function accountPage({
   }: SesionAbierta) =>
     html`<li class="tarjeta"><p><b>${dispositivo}</b>${isCurrent && html` · este navegador`}</p>
 <p class="suave">Entró el ${clock.formatLong(creado_en)}${red && html` desde la red ${red}`}. Termina el ${clock.formatLong(vence_en)}${inactiva_en !== vence_en && html`, o el ${clock.formatLong(inactiva_en)} si nadie la usa`}.</p>${
-      !isCurrent && accion('cerrar', codigo, submitButton('Cerrar esta sesión', 'peligro'))
+      !isCurrent && action('cerrar', code, submitButton('Cerrar esta sesión', 'peligro'))
     }</li>\n`
-  const passkey = ({ passkey: codigo, dispositivo, creado_en, usado_en }: Passkey) =>
+  const passkey = ({ passkey: code, dispositivo, creado_en, usado_en }: Passkey) =>
     html`<li class="tarjeta"><p><b>${dispositivo}</b></p>
-<p class="suave">Agregada el ${clock.formatLong(creado_en)}${usado_en && html`. Usada el ${clock.formatLong(usado_en)}`}.</p>${accion('quitar', codigo, submitButton('Quitar esta passkey', 'peligro'))}</li>\n`
+<p class="suave">Agregada el ${clock.formatLong(creado_en)}${usado_en && html`. Usada el ${clock.formatLong(usado_en)}`}.</p>${action('quitar', code, submitButton('Quitar esta passkey', 'peligro'))}</li>\n`
   return {
     titulo: 'Su cuenta',
     script: passkeys?.script,
@@ -262,19 +262,19 @@ export function accountPage({
 ${
   passkeyToRemove &&
   notice(
-    html`<p>¿Quita la passkey de «${passkeyToRemove.dispositivo}»? Con ella ya no se podrá entrar.</p>${accion('quitar', passkeyToRemove.passkey, submitButton('Sí, quitarla', 'peligro'))}`,
+    html`<p>¿Quita la passkey de «${passkeyToRemove.dispositivo}»? Con ella ya no se podrá entrar.</p>${action('quitar', passkeyToRemove.passkey, submitButton('Sí, quitarla', 'peligro'))}`,
   )
 }
 ${
-  actual?.comercio === null &&
-  actual.alcances.includes('ver') &&
+  current?.comercio === null &&
+  current.alcances.includes('ver') &&
   html`<p>${button({ text: 'Ir a la central', icon: ArrowRight, kind: 'principal', href: `${root}central` })}</p>`
 }
 ${facts([
   ['Nombre', sesion.nombre],
   ['Correo', sesion.correo],
-  ['Trabaja en', actual && nameOf(actual.comercio)],
-  ['Permisos', actual && scopeList(actual.alcances)],
+  ['Trabaja en', current && nameOf(current.comercio)],
+  ['Permisos', current && scopeList(current.alcances)],
 ])}
 ${aprobaciones}${otherMembresias.length > 0 && html`<h2>También trabaja en</h2>\n<ul class="lista">${otherMembresias.map(membresiaCard)}</ul>`}
 ${
@@ -286,7 +286,7 @@ ${passkeys && passkeyButton(root, passkeys.dominio, 'agregar')}`
 }
 ${factors}<h2>Dónde tiene la sesión abierta</h2>
 <ul class="lista">${sesiones.map(abierta)}</ul>
-${accion('salir', '', submitButton('Salir', 'callado'))}`,
+${action('salir', '', submitButton('Salir', 'callado'))}`,
   }
 }
 
@@ -305,5 +305,5 @@ export const attemptOver = (root: string): PageContent =>
   )
 
 /** Returns a page with a message, and a link back to the account. */
-export const backPage = (titulo: string, mensaje: string, root: string): PageContent =>
-  messagePage(titulo, html`${mensaje} <a href="${root}cuenta">Volver a su cuenta</a>`)
+export const backPage = (title: string, mensaje: string, root: string): PageContent =>
+  messagePage(title, html`${mensaje} <a href="${root}cuenta">Volver a su cuenta</a>`)

@@ -78,20 +78,20 @@ function decision({ comercio, decision, wasAsked, zona, ahora }: ShownShipment):
   if (decision?.estado !== 'pendiente') return []
   const { vence_en, opciones } = decision
   const clock = createClock(zona)
-  const hasta =
+  const until =
     vence_en !== null &&
     new Date(vence_en) > ahora &&
     ` Hasta el ${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}.`
-  if (wasAsked && hasta)
+  if (wasAsked && until)
     return [
       {
         icon: icons.CalendarDays,
         text: opciones.includes('reintentar') ? 'Pedir otro día, otro lugar o un vecino' : 'Decir si todavía lo quiere',
-        detail: `Abra el enlace del mensaje que recibió.${hasta}`,
+        detail: `Abra el enlace del mensaje que recibió.${until}`,
       },
     ]
   const requestText = opciones.includes('reintentar') ? 'Pedir que se lo lleven otro día' : 'Decir si todavía lo quiere'
   return [
-    { icon: icons.CalendarDays, text: requestText, detail: `${withFullStop(`Escríbale a ${comercio}`)}${hasta || ''}` },
+    { icon: icons.CalendarDays, text: requestText, detail: `${withFullStop(`Escríbale a ${comercio}`)}${until || ''}` },
   ]
 }

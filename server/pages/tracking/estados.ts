@@ -22,12 +22,12 @@ const RETURN_WAY: typeof OUTWARD_WAY = [
 /** Draws the progress of a parcel as a line of steps; false if its state belongs to no step. */
 export function renderProgress(estado: Estado): Html | false {
   for (const way of [OUTWARD_WAY, RETURN_WAY]) {
-    const actual = way.findIndex(([, estados]) => estados.includes(estado))
-    if (actual === -1) continue
+    const current = way.findIndex(([, estados]) => estados.includes(estado))
+    if (current === -1) continue
     return progress(
       'Avance del envío',
-      way.map(([paso]) => paso),
-      actual,
+      way.map(([step]) => step),
+      current,
     )
   }
   return false

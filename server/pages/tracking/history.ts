@@ -29,12 +29,12 @@ const DECIDED_BY: Readonly<Record<Exclude<QuienResuelve, 'destinatario'>, string
 }
 
 function decisionWords({ accion, por, fecha, requested }: DecisionEvento): string {
-  const dia = fecha && `el ${dayInWords(fecha)}`
+  const day = fecha && `el ${dayInWords(fecha)}`
   if (por !== 'destinatario') {
     if (por === 'politica') return `${DECIDED_BY.politica} vuelve a la tienda`
-    return accion === 'devolver' ? `${DECIDED_BY[por]} que vuelva` : `${DECIDED_BY[por]} que se lo lleven ${dia}`
+    return accion === 'devolver' ? `${DECIDED_BY[por]} que vuelva` : `${DECIDED_BY[por]} que se lo lleven ${day}`
   }
   if (accion === 'devolver') return 'Dijo que no lo quiere'
   const choice = choiceOf(requested)
-  return `${REQUESTED[choice === null || choice === 'rechazo' ? 'otro_dia' : choice]} ${dia}`
+  return `${REQUESTED[choice === null || choice === 'rechazo' ? 'otro_dia' : choice]} ${day}`
 }

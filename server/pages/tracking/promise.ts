@@ -4,17 +4,17 @@ import { type Html, html } from '../html.ts'
 import type { ShownShipment } from './shipment.ts'
 
 /** Describes a day relative to another day: «hoy», «mañana», «ayer», «el miércoles 25 de noviembre». */
-export function sayDay(dia: string, hoy: string): string {
-  if (dia === hoy) return 'hoy'
-  if (dia === addDays(hoy, 1)) return 'mañana'
-  return dia === addDays(hoy, -1) ? 'ayer' : `el ${dayInWords(dia)}`
+export function sayDay(day: string, today: string): string {
+  if (day === today) return 'hoy'
+  if (day === addDays(today, 1)) return 'mañana'
+  return day === addDays(today, -1) ? 'ayer' : `el ${dayInWords(day)}`
 }
 
 /** Returns the day and the time of an instant: «hoy a las 10:42». */
 export function sayTime(instant: Date, { zona, ahora }: Pick<ShownShipment, 'zona' | 'ahora'>): string {
   const clock = createClock(zona)
-  const [texto, nowText] = [instant.toISOString(), ahora.toISOString()]
-  return `${sayDay(clock.dia(texto), clock.dia(nowText))} a las ${clock.hora(texto)}`
+  const [text, nowText] = [instant.toISOString(), ahora.toISOString()]
+  return `${sayDay(clock.dia(text), clock.dia(nowText))} a las ${clock.hora(text)}`
 }
 
 /** Beginning of the sentence with the time of an event, for the states that have such a sentence. */
@@ -29,12 +29,12 @@ const HAPPENED: Readonly<Partial<Record<ShownShipment['estado'], string>>> = {
  */
 export function whenItComes(shipment: ShownShipment): Html | false {
   const { estado, eventos } = shipment
-  const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
+  const current = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
   const beginning = HAPPENED[estado]
-  const lastVisit = actual && beginning && `${beginning} ${sayTime(actual.ocurrido_en, shipment)}.`
-  const dia = decidedDay(shipment)
-  if (!lastVisit && !dia) return false
-  return html`<p class="promesa">${lastVisit}${lastVisit && dia && ' '}${dia}</p>`
+  const lastVisit = current && beginning && `${beginning} ${sayTime(current.ocurrido_en, shipment)}.`
+  const day = decidedDay(shipment)
+  if (!lastVisit && !day) return false
+  return html`<p class="promesa">${lastVisit}${lastVisit && day && ' '}${day}</p>`
 }
 
 /** Describes the decision about the parcel, if it is still valid. */
@@ -43,10 +43,10 @@ export function decidedDay({ estado, decision, zona, ahora }: ShownShipment): Ht
   const { accion, fecha, franja } = decision
   const tomada = decision.estado === 'tomada'
   if (accion === 'devolver') return tomada && html`Se decidió que <b>vuelva a la tienda</b>.`
-  const hoy = createClock(zona).dia(ahora.toISOString())
-  if (fecha === null || fecha < hoy) return false
+  const today = createClock(zona).dia(ahora.toISOString())
+  if (fecha === null || fecha < today) return false
   // A courier who sets out before the decided day already carries the decision out.
-  if (!tomada && (estado !== 'en_ruta' || fecha !== hoy)) return false
-  const dayWords = `${sayDay(fecha, hoy)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
+  if (!tomada && (estado !== 'en_ruta' || fecha !== today)) return false
+  const dayWords = `${sayDay(fecha, today)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
   return tomada ? html`Lo llevamos <b>${dayWords}</b>.` : html`Se pidió para <b>${dayWords}</b>.`
 }

@@ -36,7 +36,7 @@ export function serveRastreo(app: Express, { front, leer, clock }: RastreoOption
   const readBuilt = (archivo: string) => readGenerated(`pages/tracking/${archivo}`).toString()
   const [style, program] = [readBuilt('estilo.css'), readBuilt('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
-  const limite = new NetworkLimit(READS_PER_MINUTE, clock ? { clock } : {})
+  const limit = new NetworkLimit(READS_PER_MINUTE, clock ? { clock } : {})
   servePage(app, '/r', {
     cabeceras: front.policyHeaders({
       'style-src': byDigest(style),
@@ -48,12 +48,12 @@ export function serveRastreo(app: Express, { front, leer, clock }: RastreoOption
     front,
     preview: RASTREO_PREVIEW,
     failure: RASTREO_FAILED,
-    esperar: ({ red }) => limite.take(red),
+    esperar: ({ red }) => limit.take(red),
     async handle(pageRequest) {
       const { req, rest, root } = pageRequest
-      if (req.path === '/') return buscar(pageRequest)
-      const codigo = normalizeGuideCode(rest)
-      const shipment = codigo === undefined ? undefined : await leer(codigo)
+      if (req.path === '/') return find(pageRequest)
+      const code = normalizeGuideCode(rest)
+      const shipment = code === undefined ? undefined : await leer(code)
       return shipment
         ? { status: 200, ...shipmentPage(shipment, { root, script, front }) }
         : { status: 404, ...unknownShipmentPage(root) }
@@ -62,7 +62,7 @@ export function serveRastreo(app: Express, { front, leer, clock }: RastreoOption
 }
 
 /** Redirects from a typed code to the parcel's page. */
-const buscar = ({ req, root }: PageRequest): Sheet =>
+const find = ({ req, root }: PageRequest): Sheet =>
   answerCode(req.query.guia, {
     empty: { status: 303, a: root || './' },
     unknown: (typedCode) => unknownShipmentPage(root, typedCode),

@@ -50,7 +50,7 @@ export type DecisionEvento = Pick<Decision, 'accion' | 'fecha'> & {
 }
 
 /** Reads the parcel of a guide's code; undefined if no guide has the code. */
-export type ReadShipment = (codigo: string) => Promise<ShownShipment | undefined>
+export type ReadShipment = (code: string) => Promise<ShownShipment | undefined>
 
 const EVENTOS = 60
 
@@ -60,7 +60,7 @@ const EVENTOS = 60
  * because it is no step of the parcel. A place that is confirmed again stands once: describing the door, and finding the
  * coordinates of a short link, write the event again.
  */
-const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
+const READ = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
   'rastreo.leer',
   'part',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as initial,
@@ -100,11 +100,11 @@ type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hasMore' | 'ahora'>
 /** Creates the function that reads parcels for the tracking page. */
 export const createShipmentReader =
   ({ db, readDb, settings, clock }: Pick<Deps, 'db' | 'readDb' | 'settings' | 'clock'>): ReadShipment =>
-  async (codigo) => {
-    const ownerDb = await whereIs(db, codigo)
-    const buscar = async (lectura: ReadDb | undefined) => (await lectura?.query(LEER, { guia: codigo }))?.[0]
+  async (code) => {
+    const ownerDb = await whereIs(db, code)
+    const find = async (reading: ReadDb | undefined) => (await reading?.query(READ, { guia: code }))?.[0]
     // A replica may lag behind. A guide that the replica does not have is therefore read from the primary database.
-    const row = (readDb === db ? undefined : await buscar(readDb)) ?? (await buscar(ownerDb))
+    const row = (readDb === db ? undefined : await find(readDb)) ?? (await find(ownerDb))
     if (!row) return undefined
     const { departamento, ...rest } = row
     const eventos = row.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))

@@ -42,7 +42,7 @@ export const renderStory = (
 ): Html => html`<p class="suave">De <b>${shipment.comercio}</b> · guía <b class="codigo">${inGroups(shipment.guia)}</b></p>
 <div id="relato"><div>${heading}
 ${actions}</div>
-<div>${historial(shipment)}
+<div>${history(shipment)}
 ${facts([
   ['Para', shipment.initial !== null && `${shipment.initial}.`],
   ['Municipio de destino', shipment.municipio],
@@ -56,8 +56,8 @@ ${facts([
  */
 export function renderStatus(shipment: ShownShipment, isBrief = false): Html {
   const { estado, comercio, eventos } = shipment
-  const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
-  const motivo = actual && reasonOf(actual)
+  const current = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
+  const motivo = current && reasonOf(current)
   // For a failed attempt, the reason is the heading, because people want to know it. Screen readers read the state
   // before it.
   const fallido = estado === 'intento_fallido' && motivo !== undefined
@@ -73,17 +73,17 @@ export function renderStatus(shipment: ShownShipment, isBrief = false): Html {
 
 /** Draws thanks for what the recipient did, with the day that was decided and the progress. */
 export function renderThanks(shipment: ShownShipment, word: string, said?: string): Html {
-  const dia = decidedDay(shipment)
+  const day = decidedDay(shipment)
   return label({
     tone: 'bien',
     icon: icons.CircleCheck,
     word,
-    said: html`${dia && html`<p class="promesa">${dia}</p>`}${said !== undefined && html`<p>${said}</p>`}`,
+    said: html`${day && html`<p class="promesa">${day}</p>`}${said !== undefined && html`<p>${said}</p>`}`,
     rest: renderProgress(shipment.estado),
   })
 }
 
-function historial({ estado, zona, eventos, hasMore }: ShownShipment): Html {
+function history({ estado, zona, eventos, hasMore }: ShownShipment): Html {
   const clock = createClock(zona)
   return html`<section aria-labelledby="historial"><h2 id="historial">Historial</h2>
 ${timeline(

@@ -25,7 +25,7 @@ export interface Entrega {
   undoneEntregas: { entregado_en: Date; rectificada_en: Date }[]
 }
 
-const LEER = statement<
+const READ = statement<
   Pick<Entrega, 'guia'>,
   Omit<Entrega, 'zona' | 'undoneEntregas'> &
     Pick<GuiaRow, 'departamento' | 'municipio'> & {
@@ -53,9 +53,9 @@ const LEER = statement<
 /** Reads the data that the verification page shows for a guide's code; undefined if no guide has the code. */
 export async function readEntrega(
   { db, settings }: Pick<Deps, 'db' | 'settings'>,
-  codigo: string,
+  code: string,
 ): Promise<Entrega | undefined> {
-  const [row] = (await (await whereIs(db, codigo))?.query(LEER, { guia: codigo })) ?? []
+  const [row] = (await (await whereIs(db, code))?.query(READ, { guia: code })) ?? []
   if (!row) return undefined
   const { departamento, municipio, ...entrega } = row
   const undoneEntregas = row.undoneEntregas.map((entry) => ({

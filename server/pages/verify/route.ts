@@ -18,10 +18,10 @@ type VerificationDeps = Pick<Deps, 'db' | 'verificationLimit' | 'settings'>
  * sends the digest of the PDF to an operation one path segment below, which the contract describes.
  */
 export function serveVerification(app: Express, front: Front, deps: VerificationDeps) {
-  const leer = (archivo: string) => readGenerated(`pages/verify/${archivo}`).toString()
-  const [style, program] = [leer('estilo.css'), leer('navegador.js')]
+  const read = (archivo: string) => readGenerated(`pages/verify/${archivo}`).toString()
+  const [style, program] = [read('estilo.css'), read('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
-  const pagina = {
+  const page = {
     cabeceras: front.policyHeaders({
       'style-src': byDigest(style),
       'script-src': byDigest(program),
@@ -33,19 +33,19 @@ export function serveVerification(app: Express, front: Front, deps: Verification
     failure: VERIFICATION_FAILED,
     esperar: ({ red }) => deps.verificationLimit.take(red),
     async handle({ req, rest, root }) {
-      if (req.path === '/') return buscar(req.query.guia, root)
-      const codigo = normalizeGuideCode(rest)
-      const entrega = codigo === undefined ? undefined : await readEntrega(deps, codigo)
+      if (req.path === '/') return find(req.query.guia, root)
+      const code = normalizeGuideCode(rest)
+      const entrega = code === undefined ? undefined : await readEntrega(deps, code)
       return entrega
         ? { status: 200, ...verificationPage(entrega, root, script) }
         : { status: 404, ...unknownPruebaPage(root) }
     },
   } satisfies RenderedPage
-  servePage(app, '/verificar', pagina, (rest) => rest.includes('/'))
+  servePage(app, '/verificar', page, (rest) => rest.includes('/'))
 }
 
 /** Asks for the code of the proof, and redirects from a typed code to its page. */
-const buscar = (typedCode: unknown, root: string): Sheet =>
+const find = (typedCode: unknown, root: string): Sheet =>
   answerCode(typedCode, {
     empty: { status: 200, ...verificationByCodePage(root) },
     unknown: (mal) => unknownPruebaPage(root, mal),

@@ -28,9 +28,9 @@ ${choiceRow({ icon: Package, text: 'Ver el envío', detail: 'Cómo va, su histor
 
 function renderEntrega({ estado, entregado_en, zona }: Entrega): Html {
   if (!entregado_en) return html`<p>Este envío no se ha entregado. Su estado: ${GUIA_STATE_WORDS[estado]}.</p>`
-  const texto = entregado_en.toISOString()
+  const text = entregado_en.toISOString()
   const clock = createClock(zona)
-  return html`<p>Este envío se entregó el <b><time datetime="${texto}">${clock.formatLong(texto)}</time></b>, ${clock.zona(texto)}.</p>`
+  return html`<p>Este envío se entregó el <b><time datetime="${text}">${clock.formatLong(text)}</time></b>, ${clock.zona(text)}.</p>`
 }
 
 /** Returns the notice about proofs of deliveries that were undone; nothing if there are none. */
@@ -38,8 +38,8 @@ function undoneNotice({ undoneEntregas, zona }: Entrega): Html | false {
   if (undoneEntregas.length === 0) return false
   const clock = createClock(zona)
   const renderTime = (instant: Date) => {
-    const texto = instant.toISOString()
-    return html`<time datetime="${texto}">${clock.formatLong(texto)}</time>`
+    const text = instant.toISOString()
+    return html`<time datetime="${text}">${clock.formatLong(text)}</time>`
   }
   return html`<section class="aviso" aria-labelledby="deshechas"><h2 id="deshechas">Una entrega fue un error</h2>
 ${undoneEntregas.map(

@@ -45,16 +45,16 @@ async function* written(entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveE
 
 /**
  * Writes an archive completely or not at all.
- * @param archivo path of the archive; replaces an archive with the same name
+ * @param file path of the archive; replaces an archive with the same name
  */
 export async function writeArchive(
-  archivo: string,
-  clave: Passphrase,
+  file: string,
+  key: Passphrase,
   entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>,
 ): Promise<void> {
-  const partialPath = `${archivo}.${process.pid}.parcial`
+  const partialPath = `${file}.${process.pid}.parcial`
   try {
-    const { head, sealer } = await clave.seal()
+    const { head, sealer } = await key.seal()
     const output = createWriteStream(partialPath, { flags: 'wx', mode: 0o600 })
     output.write(head)
     await pipeline(
@@ -66,7 +66,7 @@ export async function writeArchive(
     const openFile = await open(partialPath, 'r+')
     await openFile.sync()
     await openFile.close()
-    await rename(partialPath, archivo)
+    await rename(partialPath, file)
   } catch (error) {
     await rm(partialPath, { force: true })
     throw error
@@ -77,10 +77,10 @@ export async function writeArchive(
  * Reads the entries of an archive, one after the other. The contents of an entry must be read before the next one.
  * @throws ArchiveError if the passphrase is wrong, or the archive is damaged or cut off
  */
-export async function* readArchive(archivo: string, clave: Passphrase): AsyncGenerator<ArchiveEntry> {
+export async function* readArchive(file: string, key: Passphrase): AsyncGenerator<ArchiveEntry> {
   const gunzip = createGunzip()
   // If the source fails, this stream is destroyed, and the loop that reads it throws.
-  pipeline(Readable.from(clave.open(createReadStream(archivo))), gunzip).catch(() => {})
+  pipeline(Readable.from(key.open(createReadStream(file))), gunzip).catch(() => {})
   const reader = new Reader(gunzip)
   for (;;) {
     const length = (await reader.take(4)).readUInt32BE()

@@ -24,8 +24,8 @@ function luminance(color: string): number {
 }
 
 /** Contrast ratio of two colours, from 1 to 21 (WCAG 2.2). */
-export function contrast(first: string, otro: string): number {
-  const [light = 0, dark = 0] = [luminance(first), luminance(otro)].sort((a, b) => b - a)
+export function contrast(first: string, other: string): number {
+  const [light = 0, dark = 0] = [luminance(first), luminance(other)].sort((a, b) => b - a)
   return (light + 0.05) / (dark + 0.05)
 }
 
@@ -44,10 +44,10 @@ function oklab(color: string): [number, number, number] {
   ]
 }
 
-function enRgb(luz: number, a: number, b: number): number[] {
-  const l = (luz + 0.3963377774 * a + 0.2158037573 * b) ** 3
-  const m = (luz - 0.1055613458 * a - 0.0638541728 * b) ** 3
-  const s = (luz - 0.0894841775 * a - 1.291485548 * b) ** 3
+function enRgb(light: number, a: number, b: number): number[] {
+  const l = (light + 0.3963377774 * a + 0.2158037573 * b) ** 3
+  const m = (light - 0.1055613458 * a - 0.0638541728 * b) ** 3
+  const s = (light - 0.0894841775 * a - 1.291485548 * b) ** 3
   return [
     4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
     -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
@@ -58,9 +58,9 @@ function enRgb(luz: number, a: number, b: number): number[] {
 /**
  * Returns the colour with another lightness. Keeps as much of its saturation as a screen can show at that lightness.
  */
-function conLuz(color: string, luz: number): string {
+function conLuz(color: string, light: number): string {
   const [, a, b] = oklab(color)
-  const rgb = Array.from({ length: 51 }, (_, i) => enRgb(luz, a * (1 - i / 50), b * (1 - i / 50)))
+  const rgb = Array.from({ length: 51 }, (_, i) => enRgb(light, a * (1 - i / 50), b * (1 - i / 50)))
   const visible =
     rgb.find((channelValues) => channelValues.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
   const hex = visible.map((canal) => Math.round(Math.min(1, Math.max(0, fromLinear(Math.max(0, canal)))) * 255))
@@ -69,13 +69,13 @@ function conLuz(color: string, luz: number): string {
 
 /**
  * Returns the colour itself if its contrast with the background is at least `minimum`. Otherwise changes its lightness
- * in steps of `paso` until the contrast suffices.
+ * in steps of `step` until the contrast suffices.
  */
-function moveToContrast(color: string, background: string, minimum: number, paso: number): string {
+function moveToContrast(color: string, background: string, minimum: number, step: number): string {
   const [startLightness] = oklab(color)
   let nearest = color
-  for (let luz = startLightness; contrast(nearest, background) < minimum && luz >= 0 && luz <= 1; luz += paso) {
-    nearest = conLuz(color, luz)
+  for (let light = startLightness; contrast(nearest, background) < minimum && light >= 0 && light <= 1; light += step) {
+    nearest = conLuz(color, light)
   }
   return nearest
 }

@@ -22,11 +22,11 @@ export type IconName = keyof typeof ICONS
 /** Renders the icon in a colour, as PNG in each size. */
 export const paintIcons = (color: string): Promise<ReadonlyMap<IconName, Buffer>> =>
   withSvg(async (sharp) => {
-    const paint = async (nombre: IconName) => {
-      const { side, rounded } = ICONS[nombre]
+    const paint = async (name: IconName) => {
+      const { side, rounded } = ICONS[name]
       const svg = Buffer.from(drawIcon(color, rounded))
       const drawing = sharp(svg, { density: (72 * side) / 100 }).resize(side, side)
-      return [nombre, await drawing.png({ palette: true }).toBuffer()] as const
+      return [name, await drawing.png({ palette: true }).toBuffer()] as const
     }
     return new Map(await Promise.all((Object.keys(ICONS) as IconName[]).map(paint)))
   })

@@ -41,15 +41,15 @@ export class LogoUnavailable extends Error {}
 
 /**
  * Reads and redraws a logo.
- * @param origen path of a file, or URL
+ * @param origin path of a file, or URL
  * @throws ConfigError if the content is not a usable logo
  * @throws LogoUnavailable if the URL returns no content
  */
-export async function prepareLogo(origen: string): Promise<Logo> {
-  const bytes = /^https?:/.test(origen) ? await download(origen) : await leer(origen)
-  const tipo = typeOf(bytes)
-  if (!tipo) throw logoError('el archivo no es SVG ni PNG')
-  const logo = await (tipo === 'svg' ? withSvg : conSharp)((sharp) => drawLogo(sharp, bytes, tipo)).catch(
+export async function prepareLogo(origin: string): Promise<Logo> {
+  const bytes = /^https?:/.test(origin) ? await download(origin) : await read(origin)
+  const type = typeOf(bytes)
+  if (!type) throw logoError('el archivo no es SVG ni PNG')
+  const logo = await (type === 'svg' ? withSvg : conSharp)((sharp) => drawLogo(sharp, bytes, type)).catch(
     (cause: Error) => {
       throw cause instanceof ConfigError ? cause : logoError('la imagen está dañada o es demasiado grande; haga otra')
     },
@@ -57,7 +57,7 @@ export async function prepareLogo(origen: string): Promise<Logo> {
   return { ...logo, black: await blacken(logo), preview: await frame(logo.png) }
 }
 
-async function leer(path: string): Promise<Buffer> {
+async function read(path: string): Promise<Buffer> {
   const fileStat = await stat(path).catch(() => undefined)
   if (!fileStat?.isFile()) throw logoError(`no se encuentra el archivo ${path}`)
   if (fileStat.size > KB * 1024) throw logoError(`el archivo pasa de ${KB} KB; redúzcalo`)
@@ -68,11 +68,11 @@ async function download(url: string): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {
-    const respuesta = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_DEADLINE_MS) })
-    if (!respuesta.ok || !respuesta.body) throw new LogoUnavailable(`logo: HTTP status ${respuesta.status}`)
-    for await (const parte of respuesta.body) {
-      chunks.push(parte)
-      bytes += parte.length
+    const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_DEADLINE_MS) })
+    if (!response.ok || !response.body) throw new LogoUnavailable(`logo: HTTP status ${response.status}`)
+    for await (const part of response.body) {
+      chunks.push(part)
+      bytes += part.length
       if (bytes > KB * 1024) throw logoError(`el archivo pasa de ${KB} KB; redúzcalo`)
     }
   } catch (cause) {
@@ -94,15 +94,15 @@ function typeOf(bytes: Buffer): 'png' | 'svg' | undefined {
  * Redraws an image as PNG. A redrawn SVG can neither run scripts nor load resources, because the renderer gets no base
  * address.
  */
-async function drawLogo(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'): Promise<Drawing> {
+async function drawLogo(sharp: typeof Sharp, bytes: Buffer, type: 'png' | 'svg'): Promise<Drawing> {
   const sharpOptions = { limitInputPixels: MAX_PIXELS, failOn: 'error' } as const
   const { width, height } = await sharp(bytes, sharpOptions).metadata()
   // An SVG has no pixels of its own, so it is drawn as large as it will be shown.
-  const scale = tipo === 'svg' ? Math.min(LOGO_BOX.width / width, LOGO_BOX.height / height) : 1
+  const scale = type === 'svg' ? Math.min(LOGO_BOX.width / width, LOGO_BOX.height / height) : 1
   const density = Math.min(2_400, Math.max(1, 72 * scale))
-  const { data, info } = await sharp(bytes, { ...sharpOptions, ...(tipo === 'svg' ? { density } : {}) })
+  const { data, info } = await sharp(bytes, { ...sharpOptions, ...(type === 'svg' ? { density } : {}) })
     .trim({ threshold: 0 })
-    .resize({ ...LOGO_BOX, fit: 'inside', withoutEnlargement: tipo === 'png' })
+    .resize({ ...LOGO_BOX, fit: 'inside', withoutEnlargement: type === 'png' })
     .png({ palette: true, quality: 90, effort: 10 })
     .toBuffer({ resolveWithObject: true })
   if (Math.max(info.width, info.height) < 32) throw logoError('la imagen mide menos de 32 píxeles; dé una mayor')

@@ -11,15 +11,15 @@ const TELEPHONE = /^\s*(?:\+|00)?\d(?:[\s().-]*\d){7,13}\s*$/
  * looks only at the text, so it reveals nothing about existing guides.
  */
 export function faultOfCode(typed: string): string | undefined {
-  const codigo = normalizeBase32(typed)
+  const code = normalizeBase32(typed)
   if (TELEPHONE.test(typed) && typed.replace(/\D/g, '').length !== LENGTH)
     return 'Parece un teléfono. El código de la guía está en la etiqueta y en los mensajes al destinatario.'
-  const foreignCharacter = [...codigo].find((character) => !ALPHABET.includes(character))
+  const foreignCharacter = [...code].find((character) => !ALPHABET.includes(character))
   if (foreignCharacter !== undefined)
     return `Los códigos no llevan «${foreignCharacter}». Revise si es otra letra u otro número.`
-  const excess = codigo.length - LENGTH
-  if (excess > 0) return `Escribió ${describeLength(codigo.length)}: son ${LENGTH}.`
-  if (excess < 0) return `Escribió ${describeLength(codigo.length)}: ${excess === -1 ? 'falta' : 'faltan'} ${-excess}.`
+  const excess = code.length - LENGTH
+  if (excess > 0) return `Escribió ${describeLength(code.length)}: son ${LENGTH}.`
+  if (excess < 0) return `Escribió ${describeLength(code.length)}: ${excess === -1 ? 'falta' : 'faltan'} ${-excess}.`
   return undefined
 }
 

@@ -22,11 +22,11 @@ const pooledRandom: RandomSource = (bytes) => {
   return RANDOM_POOL.subarray(usedBytes - bytes, usedBytes)
 }
 
-/** Returns `largo` random characters, with 5 bits each. */
-export function randomBase32(largo: number, random: RandomSource = pooledRandom): string {
-  let texto = ''
-  for (const byte of random(largo)) texto += ALPHABET[byte & 31]
-  return texto
+/** Returns `length` random characters, with 5 bits each. */
+export function randomBase32(length: number, random: RandomSource = pooledRandom): string {
+  let text = ''
+  for (const byte of random(length)) text += ALPHABET[byte & 31]
+  return text
 }
 
 /**
@@ -34,8 +34,8 @@ export function randomBase32(largo: number, random: RandomSource = pooledRandom)
  * @param firstCharacter first character of the code; random if omitted. With it, 50 random bits remain
  */
 export function newGuideCode(firstCharacter = '', random: RandomSource = pooledRandom): string {
-  const cuerpo = firstCharacter + randomBase32(11 - firstCharacter.length, random)
-  return cuerpo + checkDigit(cuerpo)
+  const body = firstCharacter + randomBase32(11 - firstCharacter.length, random)
+  return body + checkDigit(body)
 }
 
 /** Milliseconds by which the clock may step back before the ids follow the clock. */
@@ -51,20 +51,20 @@ export function createIdGenerator(
   random: RandomSource = pooledRandom,
 ): () => { id: string; creado_en: Date } {
   let ms = 0
-  let contador = 0
+  let counter = 0
   return () => {
-    const ahora = clock().getTime()
+    const now = clock().getTime()
     // The counter has 12 bits per millisecond. A full counter moves on to the next millisecond.
-    if (ahora > ms || ahora < ms - CLOCK_STEP_BACK_MS) {
-      ms = ahora
-      contador = 0
-    } else if (++contador > 0xfff) {
+    if (now > ms || now < ms - CLOCK_STEP_BACK_MS) {
+      ms = now
+      counter = 0
+    } else if (++counter > 0xfff) {
       ms++
-      contador = 0
+      counter = 0
     }
-    const cola = random(8).toString('hex')
-    const variant = ((Number.parseInt(cola[0]!, 16) & 3) | 8).toString(16)
-    return { id: uuid(ms, contador, `${variant}${cola.slice(1)}`), creado_en: new Date(ms) }
+    const queue = random(8).toString('hex')
+    const variant = ((Number.parseInt(queue[0]!, 16) & 3) | 8).toString(16)
+    return { id: uuid(ms, counter, `${variant}${queue.slice(1)}`), creado_en: new Date(ms) }
   }
 }
 
@@ -74,7 +74,7 @@ export function createIdGenerator(
 export const smallestId = (instant: Date) =>
   uuid(Math.min(Math.max(0, instant.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
 
-function uuid(ms: number, contador: number, cola: string): string {
-  const hex = `${ms.toString(16).padStart(12, '0')}7${contador.toString(16).padStart(3, '0')}${cola}`
+function uuid(ms: number, counter: number, queue: string): string {
+  const hex = `${ms.toString(16).padStart(12, '0')}7${counter.toString(16).padStart(3, '0')}${queue}`
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }

@@ -7,10 +7,10 @@ export type Config = ConfigValues<typeof VARIABLES>
 /** Reports all faults of a configuration at once. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
-  constructor(fallas: readonly string[]) {
-    super(`La configuración no es válida:\n${fallas.map((falla) => `  - ${falla}`).join('\n')}`)
+  constructor(faults: readonly string[]) {
+    super(`La configuración no es válida:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
     this.name = 'ConfigError'
-    this.faults = fallas
+    this.faults = faults
   }
 }
 

@@ -7,11 +7,11 @@ export interface Environment {
 
 /** Reader of a variable's text. `leer` returns undefined for a text that it does not accept. */
 export interface ValueReader<T> {
-  leer: (texto: string, environment: Environment) => T | undefined
+  leer: (text: string, environment: Environment) => T | undefined
   /**
    * Fault of a text that `leer` does not accept, in Spanish. A function returns several sentences for several faults.
    */
-  falla: string | ((texto: string) => readonly string[])
+  falla: string | ((text: string) => readonly string[])
 }
 
 /** Row of a table of configuration. */
@@ -22,7 +22,7 @@ export interface ConfigVariable<T> extends ValueReader<T> {
   /** Returns, in Spanish, why the variable must be set now; undefined if it may be left out. */
   requiredWhen?: (env: Environment['env']) => string | undefined
   /** Returns, in Spanish, why a set value contradicts other settings; undefined if it does not. */
-  findConflict?(valor: T, env: Environment['env']): string | undefined
+  findConflict?(value: T, env: Environment['env']): string | undefined
   /**
    * Description of the default, in English, for the manual. Given only if `defaultValue` itself does not show it.
    */
@@ -66,34 +66,33 @@ export function choiceOfTables<const G extends Readonly<Record<string, ConfigTab
   return {
     defaultNote: defaultValue,
     ...row,
-    leer: (texto, environment) => (Object.hasOwn(opciones, texto) ? choose(texto, environment) : undefined),
+    leer: (text, environment) => (Object.hasOwn(opciones, text) ? choose(text, environment) : undefined),
     falla: `debe ser ${Object.keys(opciones).join(' o ')}`,
     defaultValue: (environment) => choose(defaultValue, environment),
-    groups: Object.entries(opciones).map(([tipo, table]) => ({ using: `${row.nombre}=${tipo}`, table })),
+    groups: Object.entries(opciones).map(([type, table]) => ({ using: `${row.nombre}=${type}`, table })),
   }
 }
 
 /** Reads all variables of a table, and adds faults to `environment.fallas`. */
 export const readTable = <T extends ConfigTable>(table: T, environment: Environment): ConfigValues<T> =>
-  Object.fromEntries(Object.entries(table).map(([member, row]) => [member, leer(row, environment)])) as ConfigValues<T>
+  Object.fromEntries(Object.entries(table).map(([member, row]) => [member, read(row, environment)])) as ConfigValues<T>
 
-function leer(row: ConfigVariable<unknown>, environment: Environment): unknown {
+function read(row: ConfigVariable<unknown>, environment: Environment): unknown {
   const { nombre, leer, falla, defaultValue, requiredWhen } = row
-  const addFaults = (fallas: readonly string[]) =>
-    environment.fallas.push(...fallas.map((fault) => `${nombre}: ${fault}`))
-  const texto = readText(environment.env, nombre)
-  const valor = texto && leer(texto, environment)
-  if (texto && valor !== undefined) {
-    const conflict = row.findConflict?.(valor, environment.env)
+  const addFaults = (faults: readonly string[]) =>
+    environment.fallas.push(...faults.map((fault) => `${nombre}: ${fault}`))
+  const text = readText(environment.env, nombre)
+  const value = text && leer(text, environment)
+  if (text && value !== undefined) {
+    const conflict = row.findConflict?.(value, environment.env)
     if (conflict !== undefined) addFaults([conflict])
-    return valor
+    return value
   }
-  addFaults(texto ? (typeof falla === 'string' ? [falla] : falla(texto)) : faltas(requiredWhen?.(environment.env)))
+  addFaults(text ? (typeof falla === 'string' ? [falla] : falla(text)) : faltas(requiredWhen?.(environment.env)))
   return typeof defaultValue === 'function' ? defaultValue(environment) : defaultValue
 }
 
 const faltas = (motivo: string | undefined) => (motivo === undefined ? [] : [`hace falta ${motivo}`])
 
 /** Returns the text of a variable; undefined if it is unset or blank. */
-export const readText = (env: Environment['env'], nombre: string): string | undefined =>
-  env[nombre]?.trim() || undefined
+export const readText = (env: Environment['env'], name: string): string | undefined => env[name]?.trim() || undefined

@@ -488,7 +488,7 @@ export const VARIABLES = {
     reader: readers.text,
     // Other standard `OTEL_*` variables also start OpenTelemetry's SDK.
     defaultValue: ({ env }): string | undefined =>
-      Object.keys(env).some((nombre) => nombre.startsWith('OTEL_')) ? '' : undefined,
+      Object.keys(env).some((name) => name.startsWith('OTEL_')) ? '' : undefined,
     defaultNote: 'unset',
     meaning:
       'address to which traces are sent (OTLP), one of the standard `OTEL_*` variables of OpenTelemetry, all of which work; without any of them nothing is traced',

@@ -66,22 +66,22 @@ export function createS3Store(config: S3Config): S3Store {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
-  const objectOf = (clave: string) => ({ Bucket, Key: prefix + requireStorageKey(clave) })
+  const objectOf = (key: string) => ({ Bucket, Key: prefix + requireStorageKey(key) })
   const withDeadline = () => ({ abortSignal: AbortSignal.timeout(REQUEST_DEADLINE_MS) })
   return {
-    async save(clave, contenido, mime) {
-      const ContentMD5 = createHash('md5').update(contenido).digest('base64')
-      const command = new PutObjectCommand({ ...objectOf(clave), Body: contenido, ContentType: mime, ContentMD5 })
+    async save(key, content, mime) {
+      const ContentMD5 = createHash('md5').update(content).digest('base64')
+      const command = new PutObjectCommand({ ...objectOf(key), Body: content, ContentType: mime, ContentMD5 })
       await orBusy(s3.send(command, withDeadline()))
     },
-    async leer(clave, range) {
+    async leer(key, range) {
       const Range = range && `bytes=${range.desde}-${range.hasta}`
-      const { Body } = await orBusy(s3.send(new GetObjectCommand({ ...objectOf(clave), Range }), withDeadline()))
+      const { Body } = await orBusy(s3.send(new GetObjectCommand({ ...objectOf(key), Range }), withDeadline()))
       return Body as Readable
     },
-    link(clave, { method, mime, disposition }) {
+    link(key, { method, mime, disposition }) {
       const commandInput = {
-        ...objectOf(clave),
+        ...objectOf(key),
         ResponseContentType: mime,
         ResponseContentDisposition: disposition,
         ResponseCacheControl: 'no-store',
@@ -89,17 +89,17 @@ export function createS3Store(config: S3Config): S3Store {
       const command = method === 'HEAD' ? new HeadObjectCommand(commandInput) : new GetObjectCommand(commandInput)
       return orBusy(getSignedUrl(s3, command, { expiresIn: LINK_TTL_S }))
     },
-    async exists(clave) {
+    async exists(key) {
       try {
-        await s3.send(new HeadObjectCommand(objectOf(clave)), withDeadline())
+        await s3.send(new HeadObjectCommand(objectOf(key)), withDeadline())
         return true
       } catch (error) {
         if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404) return false
         throw storeBusy(error)
       }
     },
-    async remove(clave) {
-      const command = new DeleteObjectCommand(objectOf(clave))
+    async remove(key) {
+      const command = new DeleteObjectCommand(objectOf(key))
       try {
         await s3.send(command, withDeadline())
       } catch (error) {

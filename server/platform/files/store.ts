@@ -29,18 +29,18 @@ export interface FileStore {
    * After an error the content may still be stored, because only the response was lost. The process that reserved the
    * key must have the file deleted.
    */
-  save(clave: string, contenido: Buffer, mime: string): Promise<void>
+  save(key: string, content: Buffer, mime: string): Promise<void>
   /** Opens the file before the promise resolves, so that the caller can still answer that the file is missing. */
-  leer(clave: string, range?: ByteRange): Promise<Readable>
+  leer(key: string, range?: ByteRange): Promise<Readable>
   /** Reports whether a file has content under that key. */
-  exists(clave: string): Promise<boolean>
+  exists(key: string): Promise<boolean>
   /**
    * Creates a link to the storage itself, valid for minutes. Undefined if the storage cannot serve files; the service
    * then reads the file and sends the bytes.
    */
-  link?(clave: string, download: FileDownload): Promise<string>
+  link?(key: string, download: FileDownload): Promise<string>
   /** Deletes a file. Deleting a missing file succeeds. */
-  remove(clave: string): Promise<void>
+  remove(key: string): Promise<void>
   /** Lists every key that has content, even incomplete content, with the time of the last write. */
   list(): AsyncIterable<{ clave: string; modifiedAt: Date }>
 }
@@ -53,15 +53,15 @@ export class FileStoreError extends Error {
 const CLAVE = /^[A-Za-z0-9_-]{4,100}$/
 
 /** Reports whether a name is a valid storage key: 4 to 100 letters, digits, `_` or `-`. */
-export const isStorageKey = (nombre: string) => CLAVE.test(nombre)
+export const isStorageKey = (name: string) => CLAVE.test(name)
 
 /**
  * Returns the key unchanged if it is valid. A valid key can never be a path.
  * @throws Error if the key is invalid
  */
-export function requireStorageKey(clave: string): string {
-  if (!isStorageKey(clave)) throw new Error(`invalid storage key: ${clave.slice(0, 40)}`)
-  return clave
+export function requireStorageKey(key: string): string {
+  if (!isStorageKey(key)) throw new Error(`invalid storage key: ${key.slice(0, 40)}`)
+  return key
 }
 
 /** Creates the `Problema` 503 for a storage that is unavailable. */
@@ -75,16 +75,16 @@ const PARTIAL_SUFFIX = '.parcial'
  * subfolder.
  */
 export function createLocalStore(folder: string): FileStore {
-  const pathOf = (clave: string) => join(folder, requireStorageKey(clave).slice(-2), clave)
+  const pathOf = (key: string) => join(folder, requireStorageKey(key).slice(-2), key)
   return {
-    save: (clave, contenido) =>
+    save: (key, content) =>
       orUnavailable(async () => {
-        const final = pathOf(clave)
+        const final = pathOf(key)
         const partialPath = `${final}${PARTIAL_SUFFIX}`
         const parentFolder = dirname(final)
         if (await mkdir(parentFolder, { recursive: true })) await syncFolder(folder)
         try {
-          await writeFile(partialPath, contenido, { mode: 0o600, flush: true })
+          await writeFile(partialPath, content, { mode: 0o600, flush: true })
           await rename(partialPath, final)
         } catch (error) {
           await rm(partialPath, { force: true }).catch(() => {})
@@ -92,23 +92,23 @@ export function createLocalStore(folder: string): FileStore {
         }
         await syncFolder(parentFolder)
       }),
-    leer: (clave, range) =>
+    leer: (key, range) =>
       orUnavailable(async () => {
-        const openFile = await open(pathOf(clave))
+        const openFile = await open(pathOf(key))
         return openFile.createReadStream(range && { start: range.desde, end: range.hasta })
       }),
-    exists: (clave) => orUnavailable(async () => (await stat(pathOf(clave)).catch(ignoreNotFound)) !== undefined),
-    remove: (clave) =>
+    exists: (key) => orUnavailable(async () => (await stat(pathOf(key)).catch(ignoreNotFound)) !== undefined),
+    remove: (key) =>
       orUnavailable(async () => {
-        const final = pathOf(clave)
+        const final = pathOf(key)
         await rm(final, { force: true })
         await rm(`${final}${PARTIAL_SUFFIX}`, { force: true })
       }),
     async *list() {
       for (const sub of await listFolder(folder)) {
-        for (const nombre of await listFolder(join(folder, sub))) {
-          const clave = nombre.endsWith(PARTIAL_SUFFIX) ? nombre.slice(0, -PARTIAL_SUFFIX.length) : nombre
-          const fileStat = await stat(join(folder, sub, nombre)).catch(() => undefined)
+        for (const name of await listFolder(join(folder, sub))) {
+          const clave = name.endsWith(PARTIAL_SUFFIX) ? name.slice(0, -PARTIAL_SUFFIX.length) : name
+          const fileStat = await stat(join(folder, sub, name)).catch(() => undefined)
           if (fileStat?.isFile() && isStorageKey(clave)) yield { clave, modifiedAt: fileStat.mtime }
         }
       }

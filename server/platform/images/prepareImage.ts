@@ -44,9 +44,9 @@ export async function prepareImage(
 /** Returns the largest size at which an image fits into a box, with at most `maxScale` points per pixel. */
 export function fitInside(
   { ancho, alto }: Omit<PreparedImage, 'bytes'>,
-  caja: { ancho: number; alto: number },
+  box: { ancho: number; alto: number },
   maxScale = 1,
 ) {
-  const scale = Math.min(caja.ancho / ancho, caja.alto / alto, maxScale)
+  const scale = Math.min(box.ancho / ancho, box.alto / alto, maxScale)
   return { ancho: ancho * scale, alto: alto * scale }
 }

@@ -28,7 +28,7 @@ const MAX_EXIF_BYTES = 65_535
  * program could find in the file's bytes.
  * @throws Problema 422 if the file is not a valid picture
  */
-export async function readImage(path: string, tipo: 'foto' | 'firma'): Promise<ImageInfo> {
+export async function readImage(path: string, type: 'foto' | 'firma'): Promise<ImageInfo> {
   const objection = objectionTo(await readHead(path))
   if (objection) throw invalidImage(objection)
   const sharp = await loadSharp()
@@ -41,15 +41,15 @@ export async function readImage(path: string, tipo: 'foto' | 'firma'): Promise<I
   })
   try {
     const { exif, width, height } = await input.metadata()
-    requireSize(tipo, width, height)
+    requireSize(type, width, height)
     const output = input
       .timeout({ seconds: DECODE_TIMEOUT_S })
       .autoOrient()
-      .resize({ width: MAX_SIDE[tipo], height: MAX_SIDE[tipo], fit: 'inside', withoutEnlargement: true })
+      .resize({ width: MAX_SIDE[type], height: MAX_SIDE[type], fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#ffffff' })
       .toColourspace('srgb')
-    const { data, info } = await encode(output, tipo).toBuffer({ resolveWithObject: true })
-    const mime = tipo === 'foto' ? 'image/jpeg' : 'image/png'
+    const { data, info } = await encode(output, type).toBuffer({ resolveWithObject: true })
+    const mime = type === 'foto' ? 'image/jpeg' : 'image/png'
     return { mime, ancho: info.width, alto: info.height, contenido: data, ...(await readExif(exif)) }
   } catch (cause) {
     if (cause instanceof Problema) throw cause
@@ -64,15 +64,15 @@ export async function readImage(path: string, tipo: 'foto' | 'firma'): Promise<I
  * too small.
  * @throws Problema 422 if the picture is too small
  */
-function requireSize(tipo: 'foto' | 'firma', ancho: number, alto: number): void {
-  const [shortSide, largo] = MIN_SIDES[tipo]
-  const isLargeEnough = (sides: readonly number[]) => Math.min(...sides) >= shortSide && Math.max(...sides) >= largo
-  const scale = Math.min(1, MAX_SIDE[tipo] / Math.max(ancho, alto))
-  const guardado = [ancho, alto].map((side) => Math.round(side * scale))
-  if (isLargeEnough([ancho, alto]) && isLargeEnough(guardado)) return
-  const measuredText = `${tipo === 'foto' ? 'La foto' : 'La firma'} mide ${ancho} × ${alto} píxeles`
-  const requiredText = `hacen falta al menos ${largo} × ${shortSide}`
-  if (!isLargeEnough([ancho, alto])) throw invalidImage(`${measuredText} y ${requiredText}.`)
+function requireSize(type: 'foto' | 'firma', width: number, height: number): void {
+  const [shortSide, length] = MIN_SIDES[type]
+  const isLargeEnough = (sides: readonly number[]) => Math.min(...sides) >= shortSide && Math.max(...sides) >= length
+  const scale = Math.min(1, MAX_SIDE[type] / Math.max(width, height))
+  const guardado = [width, height].map((side) => Math.round(side * scale))
+  if (isLargeEnough([width, height]) && isLargeEnough(guardado)) return
+  const measuredText = `${type === 'foto' ? 'La foto' : 'La firma'} mide ${width} × ${height} píxeles`
+  const requiredText = `hacen falta al menos ${length} × ${shortSide}`
+  if (!isLargeEnough([width, height])) throw invalidImage(`${measuredText} y ${requiredText}.`)
   throw invalidImage(
     `${measuredText} y es demasiado alargada: se guardaría de ${guardado.join(' × ')} y ${requiredText}. Recórtela o tómela otra vez.`,
   )
@@ -80,8 +80,8 @@ function requireSize(tipo: 'foto' | 'firma', ancho: number, alto: number): void 
 
 const invalidImage = (detail: string, cause?: unknown) => new Problema('imagen_invalida', detail, { cause })
 
-const encode = (image: Sharp, tipo: 'foto' | 'firma') =>
-  tipo === 'foto' ? image.jpeg({ quality: 82 }) : image.png({ compressionLevel: 9 })
+const encode = (image: Sharp, type: 'foto' | 'firma') =>
+  type === 'foto' ? image.jpeg({ quality: 82 }) : image.png({ compressionLevel: 9 })
 
 const PNG = '\x89PNG\r\n\x1a\n'
 
@@ -104,12 +104,12 @@ function objectionTo(head: string): string | undefined {
 }
 
 async function readHead(path: string): Promise<string> {
-  const archivo = await open(path)
+  const file = await open(path)
   try {
-    const { buffer, bytesRead } = await archivo.read(Buffer.alloc(12), 0, 12, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0)
     return buffer.toString('latin1', 0, bytesRead)
   } finally {
-    await archivo.close()
+    await file.close()
   }
 }
 
@@ -147,28 +147,28 @@ async function readExif(exif: Buffer | undefined): Promise<Pick<ImageInfo, 'capt
 }
 
 /** Reports whether the value is degrees, minutes and seconds. A rational with denominator 0 is no number. */
-const isSexagesimal = (valor: unknown) =>
-  Array.isArray(valor) &&
-  valor.length === 3 &&
-  valor.every((parte, i) => Number.isFinite(parte) && parte >= 0 && (i === 0 || parte < 60))
+const isSexagesimal = (value: unknown) =>
+  Array.isArray(value) &&
+  value.length === 3 &&
+  value.every((part, i) => Number.isFinite(part) && part >= 0 && (i === 0 || part < 60))
 
-const inDegrees = (valor: unknown, maximum: number) =>
-  typeof valor === 'number' && Number.isFinite(valor) && Math.abs(valor) <= maximum
+const inDegrees = (value: unknown, maximum: number) =>
+  typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= maximum
 
 /**
  * Reads the time of capture. The camera's local time counts only together with its UTC offset; the GPS time is UTC. The
  * time zone is never guessed.
  */
 function readInstant(datos: Readonly<Record<string, unknown>>): Date | null {
-  const [, fecha, hora] = /^(\d{4}:\d\d:\d\d) (\d\d:\d\d:\d\d)$/.exec(String(datos.DateTimeOriginal)) ?? []
-  const zona = String(datos.OffsetTimeOriginal)
-  const desde = (dia: string, texto: string) => {
-    const instant = new Date(`${dia.replaceAll(':', '-')}T${texto}`)
+  const [, date, hour] = /^(\d{4}:\d\d:\d\d) (\d\d:\d\d:\d\d)$/.exec(String(datos.DateTimeOriginal)) ?? []
+  const zone = String(datos.OffsetTimeOriginal)
+  const from = (day: string, text: string) => {
+    const instant = new Date(`${day.replaceAll(':', '-')}T${text}`)
     // Rejects dates that do not exist, dates before 1995, when no such cameras existed, and dates after 2199.
     return instant.getTime() > Date.UTC(1995) && instant.getTime() < Date.UTC(2200) ? instant : null
   }
-  if (fecha && hora && /^[+-]\d\d:\d\d$/.test(zona)) return desde(fecha, `${hora}${zona}`)
-  const { GPSDateStamp: dia, GPSTimeStamp: gpsTime } = datos
-  if (typeof dia !== 'string' || !/^\d{4}:\d\d:\d\d$/.test(dia) || !Array.isArray(gpsTime)) return null
-  return desde(dia, `${gpsTime.map((n) => String(Math.trunc(Number(n))).padStart(2, '0')).join(':')}Z`)
+  if (date && hour && /^[+-]\d\d:\d\d$/.test(zone)) return from(date, `${hour}${zone}`)
+  const { GPSDateStamp: day, GPSTimeStamp: gpsTime } = datos
+  if (typeof day !== 'string' || !/^\d{4}:\d\d:\d\d$/.test(day) || !Array.isArray(gpsTime)) return null
+  return from(day, `${gpsTime.map((n) => String(Math.trunc(Number(n))).padStart(2, '0')).join(':')}Z`)
 }

@@ -63,7 +63,7 @@ export function createMailClient(
   { deadlines = MAIL_DEADLINES, ca }: MailClientOptions = {},
 ): MailClient {
   const transport = createTransport(connectionTo(new URL(url), deadlines, ca))
-  const dominio = desde.slice(desde.indexOf('@') + 1)
+  const domain = desde.slice(desde.indexOf('@') + 1)
   return {
     async send({ id, to, de, subject, texto, html }) {
       try {
@@ -73,7 +73,7 @@ export function createMailClient(
           subject,
           text: texto,
           html,
-          messageId: `<${id}@${dominio}>`,
+          messageId: `<${id}@${domain}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
           disableFileAccess: true,
           disableUrlAccess: true,

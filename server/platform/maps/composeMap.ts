@@ -38,9 +38,9 @@ const columnOf = (lng: number) => ((lng + 180) / 360) * WORLD_SIDE
 const rowOf = (lat: number) => ((1 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / Math.PI) / 2) * WORLD_SIDE
 
 function tilesOf(left: number, top: number) {
-  const desde = (edge: number) => Math.floor(edge / TILE_SIDE)
-  const tileRange = (edge: number, largo: number) =>
-    Array.from({ length: desde(edge + largo - 1) - desde(edge) + 1 }, (_, i) => desde(edge) + i)
+  const from = (edge: number) => Math.floor(edge / TILE_SIDE)
+  const tileRange = (edge: number, length: number) =>
+    Array.from({ length: from(edge + length - 1) - from(edge) + 1 }, (_, i) => from(edge) + i)
   return tileRange(top, MAP_SIZE.alto).flatMap((y) => tileRange(left, MAP_SIZE.ancho).map((x) => ({ x, y })))
 }
 
@@ -54,11 +54,11 @@ const tileUrl = (url: string, x: number, y: number) =>
     .replace('{r}', '@2x')
 
 async function downloadTile(url: string, signal: AbortSignal): Promise<Buffer> {
-  const respuesta = await fetch(url, { signal, headers: { 'User-Agent': 'guias/0.1 (proofs of delivery)' } })
-  if (!respuesta.ok || !respuesta.body) throw new Error(`tile: ${respuesta.status}`)
+  const response = await fetch(url, { signal, headers: { 'User-Agent': 'guias/0.1 (proofs of delivery)' } })
+  if (!response.ok || !response.body) throw new Error(`tile: ${response.status}`)
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of respuesta.body) {
+  for await (const chunk of response.body) {
     bytes += chunk.length
     if (bytes > MAX_TILE_BYTES) throw new Error('tile: too large')
     chunks.push(chunk)

@@ -13,10 +13,10 @@ export function* withOtherSigns({ lat, lng }: Point): Generator<Point> {
 
 /** Yields a point with latitude and longitude exchanged, first with the signs as they are. */
 export function* exchanged({ lat, lng }: Point): Generator<Point> {
-  const otro = { lat: lng, lng: lat }
-  if (Math.abs(otro.lat) > 90) return
-  yield otro
-  yield* withOtherSigns(otro)
+  const other = { lat: lng, lng: lat }
+  if (Math.abs(other.lat) > 90) return
+  yield other
+  yield* withOtherSigns(other)
 }
 
 /**

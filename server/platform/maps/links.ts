@@ -44,7 +44,7 @@ const GOOGLE_COUNTRIES = {
 }
 const GOOGLE_SUFFIXES = new Set(['com'])
 for (const [prefix, countries] of Object.entries(GOOGLE_COUNTRIES)) {
-  for (const pais of countries.split(' ')) GOOGLE_SUFFIXES.add(prefix + pais)
+  for (const country of countries.split(' ')) GOOGLE_SUFFIXES.add(prefix + country)
 }
 
 // The raw text is checked before a URL parser reads it, because parsers silently drop tabs, turn `\` into `/` and
@@ -65,15 +65,15 @@ const FORBIDDEN: readonly [RegExp, string][] = [
  * Reads the place that a map link names.
  * @throws MapLinkError if the link is not admitted
  */
-export function readMapLink(texto: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
-  if (texto.length > 2048) refuse('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
-  for (const [pattern, mensaje] of FORBIDDEN) if (pattern.test(texto)) refuse(mensaje)
-  if (/^geo:/i.test(texto)) return resultado(readGeo(texto))
-  const { host, url } = openHttps(texto, hosts)
-  const codigo = SHORT_LINKS.find(([sitePattern]) => sitePattern.test(host + url.pathname))?.[1]
+export function readMapLink(text: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
+  if (text.length > 2048) refuse('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
+  for (const [pattern, message] of FORBIDDEN) if (pattern.test(text)) refuse(message)
+  if (/^geo:/i.test(text)) return result(readGeo(text))
+  const { host, url } = openHttps(text, hosts)
+  const code = SHORT_LINKS.find(([sitePattern]) => sitePattern.test(host + url.pathname))?.[1]
   // A short link without a code leads nowhere.
-  if (codigo) return url.pathname.split('/')[codigo] ? { tipo: 'corto' } : resultado()
-  return resultado(findCoordinates(url, host))
+  if (code) return url.pathname.split('/')[code] ? { tipo: 'corto' } : result()
+  return result(findCoordinates(url, host))
 }
 
 /** Sites of short links, with the position of the code in the path. */
@@ -87,20 +87,20 @@ const SHORT_LINKS: readonly [site: RegExp, codigo: number][] = [
  * Returns the link within a text that people or apps share, without a final punctuation mark. Apps put the name of the
  * place before the link. A text without a link is returned unchanged.
  */
-export const linkWithin = (texto: string): string =>
-  /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0].replace(/(?<![.,;!?])[.,;!?]+$/, '') ?? texto
+export const linkWithin = (text: string): string =>
+  /(?:https:\/\/|geo:)\S+/i.exec(text)?.[0].replace(/(?<![.,;!?])[.,;!?]+$/, '') ?? text
 
-const resultado = (coordenadas?: Point): MapLink =>
+const result = (coordenadas?: Point): MapLink =>
   coordenadas ? { tipo: 'coordenadas', coordenadas } : { tipo: 'sin_coordenadas' }
 
-function refuse(mensaje: string): never {
-  throw new MapLinkError(mensaje)
+function refuse(message: string): never {
+  throw new MapLinkError(message)
 }
 
 // --- Which sites are admitted ---
 
-function openHttps(texto: string, hosts: readonly string[]): { host: string; url: URL } {
-  const [origin = '', authority = ''] = /^https:\/\/([^/?#]*)/i.exec(texto) ?? []
+function openHttps(text: string, hosts: readonly string[]): { host: string; url: URL } {
+  const [origin = '', authority = ''] = /^https:\/\/([^/?#]*)/i.exec(text) ?? []
   const host = authority.toLowerCase().replace(/:443$/, '')
   if (host.includes(':')) refuse('El enlace lleva un puerto: quítelo; solo se admite el 443.')
   // No map site writes its own name with letters outside ASCII, percent-encoding or a trailing dot.
@@ -116,7 +116,7 @@ function openHttps(texto: string, hosts: readonly string[]): { host: string; url
   }
   // Only the rest of the link is parsed, because the host is already checked. The rest begins with `/`, `?` or `#`, so
   // it cannot replace the host.
-  const remainder = texto.slice(origin.length)
+  const remainder = text.slice(origin.length)
   const url = openRemainder(remainder)
   const isAllowed = pathPrefixes.some((prefix) => `${url.pathname}/`.startsWith(`${prefix}/`))
   // `/url` redirects to any site, and couriers open this link.
@@ -163,13 +163,13 @@ const PLACE_ALTITUDE_M = 1_500
 const isCloseUp = (zoom: string) => zoom === '' || Number(zoom) >= PLACE_ZOOM
 
 function findCoordinates(url: URL, host: string): Point | undefined {
-  const parameter = (nombre: string) => url.searchParams.get(nombre) ?? ''
+  const parameter = (name: string) => url.searchParams.get(name) ?? ''
   const firstPoint = (names: string[]) => {
-    for (const nombre of names) {
+    for (const name of names) {
       // One value may list several stops, as `A to:B` (Google, Apple) or `A;B` (OpenStreetMap). The last stop is the
       // destination.
       const par = readPair(
-        parameter(nombre)
+        parameter(name)
           .split(/ to:|;/)
           .at(-1),
       )
@@ -178,26 +178,26 @@ function findCoordinates(url: URL, host: string): Point | undefined {
     return undefined
   }
   const segments = url.pathname.slice(1).split('/').map(decode)
-  const [root, modo, lugar = ''] = segments
+  const [root, modo, place = ''] = segments
   const datos = [...segments, parameter('data')].flatMap((segment) => segment.split('!'))
 
   const isDirections = root === 'maps' && modo === 'dir'
   if (isDirections || DESTINO.some(parameter)) {
     return (isDirections ? lastStop(segments.slice(2)) : undefined) ?? readData(datos, true) ?? firstPoint(DESTINO)
   }
-  const busqueda = root === 'maps' && modo === 'search'
+  const search = root === 'maps' && modo === 'search'
   const markedPoint =
     readData(datos, false) ??
     firstPoint(PLACE_PARAMETERS) ??
     // Waze and Apple mark `ll` with a pin. For Google it is the centre of the view.
     (isGoogleHost(host) ? undefined : firstPoint(['ll'])) ??
     createPoint(parameter('mlat'), parameter('mlon')) ??
-    (root === 'maps' && (modo === 'place' || busqueda) ? readPair(lugar) : undefined) ??
+    (root === 'maps' && (modo === 'place' || search) ? readPair(place) : undefined) ??
     (host.endsWith('waze.com') ? readGeohash(root === 'ul' ? modo : undefined, parameter('h')) : undefined) ??
     (root === 'go' ? readOsmCode(modo, url.searchParams.has('m')) : undefined) ??
     firstPoint(CAMERA_PARAMETERS)
   // The remaining parts describe only the visible map. A search marks results in it, and none of them is the place.
-  if (markedPoint || busqueda) return markedPoint
+  if (markedPoint || search) return markedPoint
   const fromParameters = isCloseUp(parameter('zoom') || parameter('z'))
     ? (firstPoint(['ll']) ??
       (parameter('span') ? undefined : firstPoint(['center'])) ??
@@ -217,27 +217,27 @@ const readGeohash = (fromPath: string | undefined, parameter: string): Point | u
  * last character's levels. Without `m`, which sets a marker, the link is a view.
  */
 function readOsmCode(writtenCode = '', hasMarker: boolean): Point | undefined {
-  const [, codigo = '', dashes = ''] = /^([^-=]*)([-=]{0,3})$/.exec(writtenCode) ?? []
-  const zoom = 3 * codigo.length - 8 - ((3 - dashes.length) % 3)
-  return hasMarker || zoom >= PLACE_ZOOM ? readCell(codigo.replaceAll('@', '~'), OSM_ALPHABET) : undefined
+  const [, code = '', dashes = ''] = /^([^-=]*)([-=]{0,3})$/.exec(writtenCode) ?? []
+  const zoom = 3 * code.length - 8 - ((3 - dashes.length) % 3)
+  return hasMarker || zoom >= PLACE_ZOOM ? readCell(code.replaceAll('@', '~'), OSM_ALPHABET) : undefined
 }
 
 /**
  * Reads protobuf fields separated by `!`. `3d` and `4d` are the latitude and longitude of a place's pin. `2m2`, `1d`
  * and `2d` are a stop of a route, longitude first.
  */
-function readData(campos: string[], isRoute: boolean): Point | undefined {
+function readData(fields: string[], isRoute: boolean): Point | undefined {
   // The last pair wins, because a place opened from another's page comes second, and a route ends with its destination.
   // A later place or stop without coordinates clears the pair, which belongs to its predecessor.
-  const comienzo = isRoute ? /^1m\d/ : /^1s0x/
+  const start = isRoute ? /^1m\d/ : /^1s0x/
   let par: Point | undefined
-  campos.forEach((campo, i) => {
-    const b = campos[i + 1] ?? ''
-    const c = campos[i + 2] ?? ''
-    if (comienzo.test(campo)) par = undefined
-    else if (campo.startsWith('3d') && b.startsWith('4d')) par = createPoint(campo.slice(2), b.slice(2))
+  fields.forEach((field, i) => {
+    const b = fields[i + 1] ?? ''
+    const c = fields[i + 2] ?? ''
+    if (start.test(field)) par = undefined
+    else if (field.startsWith('3d') && b.startsWith('4d')) par = createPoint(field.slice(2), b.slice(2))
     // Without a preceding `2m2`, `1d` and `2d` are a zoom or a via point, or, in embedded maps, in reverse order.
-    else if (isRoute && campo === '2m2' && /^1d/.test(b) && /^2d/.test(c)) par = createPoint(c.slice(2), b.slice(2))
+    else if (isRoute && field === '2m2' && /^1d/.test(b) && /^2d/.test(c)) par = createPoint(c.slice(2), b.slice(2))
   })
   return par
 }
@@ -279,14 +279,14 @@ const OSM_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
  * Reads the centre of the cell of a geohash (5 bits per character) or of an OpenStreetMap short link (6 bits). The bits
  * halve longitude and latitude in turn, longitude first.
  */
-function readCell(codigo: string, alphabet: string): Point | undefined {
+function readCell(code: string, alphabet: string): Point | undefined {
   const bitsPerLetter = Math.log2(alphabet.length)
-  const total = codigo.length * bitsPerLetter
-  const digits = [...codigo].map((letter) => alphabet.indexOf(letter))
+  const total = code.length * bitsPerLetter
+  const digits = [...code].map((letter) => alphabet.indexOf(letter))
   // A cell of fewer than 35 bits (7 geohash characters) is wider than 150 m. It is a district, not a place for a
   // delivery.
   if (total < 35 || total > 64 || digits.includes(-1)) return undefined
-  const bits = digits.map((valor) => valor.toString(2).padStart(bitsPerLetter, '0')).join('')
+  const bits = digits.map((value) => value.toString(2).padStart(bitsPerLetter, '0')).join('')
   const centerOf = (parity: number) => {
     const axisBits = [...bits].filter((_, i) => i % 2 === parity)
     return (Number.parseInt(axisBits.join(''), 2) + 0.5) / 2 ** axisBits.length
@@ -295,9 +295,9 @@ function readCell(codigo: string, alphabet: string): Point | undefined {
 }
 
 /** Reads a `geo:` URI (RFC 5870), with Android's `?q=` extension. `?q=` is the pin and takes precedence. */
-function readGeo(texto: string): Point | undefined {
-  const [, cuerpo = '', queryText = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(texto) ?? []
-  const [point = '', ...parameters] = decode(cuerpo).toLowerCase().split(';')
+function readGeo(text: string): Point | undefined {
+  const [, body = '', queryText = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(text) ?? []
+  const [point = '', ...parameters] = decode(body).toLowerCase().split(';')
   const [, lat = '', lng = ''] = GEO_POINT.exec(point) ?? []
   if (lat === '' || Math.abs(Number(lat)) > 90 || Math.abs(Number(lng)) > 180) {
     refuse('El enlace geo: no lleva latitud y longitud válidas: escríbalo como geo:14.6349,-90.5069.')
@@ -314,15 +314,15 @@ function readGeo(texto: string): Point | undefined {
  * Reads a pair of coordinates: `14.6,-90.5`, or degrees, minutes and seconds. A label may precede the pair with an `@`
  * or follow it in parentheses.
  */
-const readPair = (texto = ''): Point | undefined => readUnnamed(texto) ?? readUnnamed(texto.replace(/^.*@/s, ''))
+const readPair = (text = ''): Point | undefined => readUnnamed(text) ?? readUnnamed(text.replace(/^.*@/s, ''))
 
-function readUnnamed(texto: string): Point | undefined {
+function readUnnamed(text: string): Point | undefined {
   // Google writes `14.63,+-90.5`, where the plus sign stands for a space.
-  const cleaned = texto.replace(/[\s+]+/g, ' ').trim()
+  const cleaned = text.replace(/[\s+]+/g, ' ').trim()
   const [, lat, lng] = PAR.exec(cleaned) ?? []
   if (lat !== undefined) return createPoint(lat, lng)
   const [, ...p] = PAR_DMS.exec(cleaned) ?? []
-  if (p.length === 0 || [p[1], p[2], p[5], p[6]].some((parte) => Number(parte ?? 0) >= 60)) return undefined
+  if (p.length === 0 || [p[1], p[2], p[5], p[6]].some((part) => Number(part ?? 0) >= 60)) return undefined
   const angleAt = (i: number) => Number(p[i]) + Number(p[i + 1] ?? 0) / 60 + Number(p[i + 2] ?? 0) / 3600
   return roundPoint(angleAt(0) * (/s/i.test(p[3] ?? '') ? -1 : 1), angleAt(4) * (/e/i.test(p[7] ?? '') ? 1 : -1))
 }
@@ -343,5 +343,5 @@ function roundPoint(lat: number, lng: number): Point | undefined {
  * Decodes a text as in HTML forms: `+` is a space, and a malformed `%` stays unchanged instead of throwing. Most texts
  * have neither. A link of 900 path segments takes a tenth of the time without a `URLSearchParams` for each.
  */
-const decode = (texto: string) =>
-  /[%+]/.test(texto) ? (new URLSearchParams(`x=${texto.replaceAll('&', '%26')}`).get('x') ?? '') : texto
+const decode = (text: string) =>
+  /[%+]/.test(text) ? (new URLSearchParams(`x=${text.replaceAll('&', '%26')}`).get('x') ?? '') : text

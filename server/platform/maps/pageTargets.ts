@@ -8,16 +8,16 @@ const MAX_TARGETS = 20
  * Returns up to 20 absolute URLs, the most reliable first: `refresh` tags and scripts, which a browser follows by
  * itself, then the page's canonical URL.
  */
-export function pageTargets(pagina: string, base: URL): string[] {
-  const rawTargets = [...refreshTargets(pagina), ...scriptTargets(pagina), ...canonicalTargets(pagina)]
+export function pageTargets(page: string, base: URL): string[] {
+  const rawTargets = [...refreshTargets(page), ...scriptTargets(page), ...canonicalTargets(page)]
   return rawTargets.slice(0, MAX_TARGETS).flatMap((rawTarget) => URL.parse(rawTarget.trim(), base.href)?.href ?? [])
 }
 
 const META = /<meta\b[^<>]{0,4000}>/gi
 const LINK = /<link\b[^<>]{0,4000}>/gi
 
-function refreshTargets(pagina: string): string[] {
-  return [...pagina.matchAll(META)].flatMap(([etiqueta]) => {
+function refreshTargets(page: string): string[] {
+  return [...page.matchAll(META)].flatMap(([etiqueta]) => {
     if (readAttribute(etiqueta, 'http-equiv').toLowerCase() !== 'refresh') return []
     return (
       /^[\d.\s]{0,20}[;,]\s{0,9}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)/i.exec(readAttribute(etiqueta, 'content'))?.[1] ??
@@ -27,14 +27,14 @@ function refreshTargets(pagina: string): string[] {
 }
 
 /** Finds `location = '…'`, `location.href = '…'` and `location.replace('…')`, but only with a plain string. */
-function scriptTargets(pagina: string): string[] {
+function scriptTargets(page: string): string[] {
   const pattern =
     /\blocation(?:\.href)?\s{0,3}(?:=|\.(?:replace|assign)\s{0,3}\()\s{0,3}(?:"([^"<>\s]{1,2100})"|'([^'<>\s]{1,2100})')/g
-  return [...pagina.matchAll(pattern)].map(([, doubleQuoted, simple]) => unescapeScript(doubleQuoted ?? simple ?? ''))
+  return [...page.matchAll(pattern)].map(([, doubleQuoted, simple]) => unescapeScript(doubleQuoted ?? simple ?? ''))
 }
 
-function canonicalTargets(pagina: string): string[] {
-  return [...pagina.matchAll(LINK)].flatMap(([etiqueta]) => {
+function canonicalTargets(page: string): string[] {
+  return [...page.matchAll(LINK)].flatMap(([etiqueta]) => {
     const href = readAttribute(etiqueta, 'href')
     // Ignores a canonical URL of the bare map, or of a map around a point without a place. Google shows there the
     // surroundings of the client, which is this server.
@@ -43,18 +43,18 @@ function canonicalTargets(pagina: string): string[] {
   })
 }
 
-function readAttribute(etiqueta: string, nombre: string): string {
-  const pattern = new RegExp(`\\s${nombre}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i')
+function readAttribute(etiqueta: string, name: string): string {
+  const pattern = new RegExp(`\\s${name}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i')
   const [, doubleQuoted, simple, unquoted] = pattern.exec(etiqueta) ?? []
   return decodeEntities(doubleQuoted ?? simple ?? unquoted ?? '')
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', quot: '"', apos: "'", '#38': '&', '#34': '"', '#39': "'" }
-const decodeEntities = (texto: string) =>
-  texto.replace(/&(amp|quot|apos|#38|#34|#39);/g, (_match, nombre: string) => ENTITIES[nombre]!)
+const decodeEntities = (text: string) =>
+  text.replace(/&(amp|quot|apos|#38|#34|#39);/g, (_match, name: string) => ENTITIES[name]!)
 
-const unescapeScript = (texto: string) =>
-  texto
+const unescapeScript = (text: string) =>
+  text
     .replace(/\\(?:x([\da-f]{2})|u([\da-f]{4}))/gi, (_match, x?: string, u?: string) =>
       String.fromCharCode(Number.parseInt(x ?? u ?? '', 16)),
     )

@@ -20,10 +20,10 @@ const PIN = '!3d'
  * Neither is a place for a delivery.
  * @throws MapLinkError if the link is not admitted
  */
-export function readLinkedPlace(texto: string, hosts?: readonly string[]): MapLink {
-  const linkedPlace = readMapLink(texto, hosts)
-  if (linkedPlace.tipo === 'corto' || texto.includes(PIN)) return linkedPlace
-  const [, area, cell] = PLUS_CODE.exec(texto) ?? []
+export function readLinkedPlace(text: string, hosts?: readonly string[]): MapLink {
+  const linkedPlace = readMapLink(text, hosts)
+  if (linkedPlace.tipo === 'corto' || text.includes(PIN)) return linkedPlace
+  const [, area, cell] = PLUS_CODE.exec(text) ?? []
   const place = area === undefined ? null : decode(`${area}+${cell}`.toUpperCase())
   if (!place || Math.abs(place.latitude) > 90 || Math.abs(place.longitude) > 180) return linkedPlace
   return { tipo: 'coordenadas', coordenadas: { lat: place.latitude, lng: place.longitude } }

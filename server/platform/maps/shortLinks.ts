@@ -31,7 +31,7 @@ export type ResolvedLink =
 /** Resolver of short map links. */
 export interface ShortLinkResolver {
   /** Follows a link to its coordinates. Never rejects. */
-  resolver(enlace: string): Promise<ResolvedLink>
+  resolver(link: string): Promise<ResolvedLink>
   /** Ends all resolutions in progress at once. Each of them returns a temporary failure. */
   close(): Promise<void>
 }
@@ -61,13 +61,13 @@ class InterruptedJourney extends Error {
 const TIMED_OUT = new InterruptedJourney(true, 'El mapa no respondió dentro del plazo: se volverá a intentar.')
 const STOPPED = new InterruptedJourney(true, 'La consulta se interrumpió porque el servicio se detuvo: se repetirá.')
 
-export function createShortLinkResolver(opciones: ResolverOptions): ShortLinkResolver {
-  const { resolver, timeout = 10_000, hosts = MAP_HOSTS, ca } = opciones
+export function createShortLinkResolver(options: ResolverOptions): ShortLinkResolver {
+  const { resolver, timeout = 10_000, hosts = MAP_HOSTS, ca } = options
   const context = tls.createSecureContext({ ca })
   const pendingControls = new Set<AbortController>()
   let isClosed = false
 
-  async function resolverEnlace(enlace: string): Promise<ResolvedLink> {
+  async function resolverEnlace(link: string): Promise<ResolvedLink> {
     if (isClosed) return toResult(STOPPED)
     const control = new AbortController()
     const timer = setTimeout(() => control.abort(TIMED_OUT), timeout)
@@ -75,7 +75,7 @@ export function createShortLinkResolver(opciones: ResolverOptions): ShortLinkRes
     try {
       const journey = { resolver, hosts, context, signal: control.signal }
       // A DNS lookup cannot be cancelled and ignores the signal. The race keeps the caller from waiting for it.
-      return await Promise.race([followLink(enlace, journey), interruption(control.signal)])
+      return await Promise.race([followLink(link, journey), interruption(control.signal)])
     } catch (error) {
       return toResult(control.signal.aborted ? control.signal.reason : error)
     } finally {
@@ -105,16 +105,16 @@ interface Journey {
   signal: AbortSignal
 }
 
-async function followLink(enlace: string, journey: Journey): Promise<ResolvedLink> {
+async function followLink(link: string, journey: Journey): Promise<ResolvedLink> {
   const visited = new Set<string>()
-  let actual = enlace
+  let current = link
   for (let hops = 0; hops <= MAX_HOPS; hops++) {
-    const consentTarget = afterConsent(actual)
+    const consentTarget = afterConsent(current)
     if (!consentTarget) {
-      const linkedPlace = readLinkedPlace(actual, journey.hosts)
+      const linkedPlace = readLinkedPlace(current, journey.hosts)
       if (linkedPlace.tipo === 'coordenadas') return linkedPlace
     }
-    const url = new URL(actual)
+    const url = new URL(current)
     if (url.protocol !== 'https:') return { tipo: 'sin_coordenadas' }
     // The fragment is never sent, so links that differ only in their fragment are the same step.
     url.hash = ''
@@ -122,24 +122,24 @@ async function followLink(enlace: string, journey: Journey): Promise<ResolvedLin
     visited.add(url.href)
     const nextUrl = consentTarget ?? (await visit(url, visited, journey))
     if (nextUrl === null) return { tipo: 'sin_coordenadas' }
-    actual = nextUrl
+    current = nextUrl
   }
   return interrupt(false, `El enlace da más de ${MAX_HOPS} saltos antes de llegar a un punto.`)
 }
 
 /** Requests one step and returns the next link; null if the step is the last one. */
 async function visit(url: URL, visited: ReadonlySet<string>, journey: Journey): Promise<string | null> {
-  const respuesta = await request(url, journey)
+  const response = await request(url, journey)
   try {
-    const { statusCode = 0, headers } = respuesta
+    const { statusCode = 0, headers } = response
     if ([301, 302, 303, 307, 308].includes(statusCode)) return followRedirect(headers.location, url)
     if (statusCode < 200 || statusCode >= 300) interruptByStatus(statusCode, url.host)
-    if (!isPlainHtml(respuesta)) return null
-    const targets = pageTargets(await readPage(respuesta), url)
+    if (!isPlainHtml(response)) return null
+    const targets = pageTargets(await readPage(response), url)
     return chooseTarget(targets, visited, journey.hosts)
   } finally {
     // Closes the connection without downloading the rest of the body.
-    respuesta.destroy()
+    response.destroy()
   }
 }
 
@@ -149,8 +149,8 @@ async function visit(url: URL, visited: ReadonlySet<string>, journey: Journey): 
  */
 function followRedirect(location: string | undefined, base: URL): string {
   // Node decodes the bytes of a header as Latin-1, so UTF-8 must be restored.
-  const texto = Buffer.from(location ?? '', 'latin1').toString('utf8')
-  const url = location ? URL.parse(texto, base.href) : null
+  const text = Buffer.from(location ?? '', 'latin1').toString('utf8')
+  const url = location ? URL.parse(text, base.href) : null
   if (!url) interrupt(false, `«${base.host}» redirige sin decir adónde: pida otro enlace.`)
   // Google's robot check is about this server and not about the link. It ends by itself, so the failure is temporary.
   if (url.pathname.startsWith('/sorry/') && coincide(url, ['www.google.*', 'google.*'])) {
@@ -176,15 +176,15 @@ function chooseTarget(
  * Returns the target of Google's cookie notice, which appears in Europe; null for any other link. The link itself
  * contains the target, so no request is necessary.
  */
-function afterConsent(enlace: string): string | null {
-  if (!/^https:/i.test(enlace) || !coincide(enlace, ['consent.google.*'])) return null
-  const continua = URL.parse(new URL(enlace).searchParams.get('continue') ?? '')
+function afterConsent(link: string): string | null {
+  if (!/^https:/i.test(link) || !coincide(link, ['consent.google.*'])) return null
+  const continua = URL.parse(new URL(link).searchParams.get('continue') ?? '')
   return continua?.href ?? interrupt(false, 'El aviso de cookies de Google no dice adónde sigue: pida otro enlace.')
 }
 
-function coincide(enlace: string | URL, hosts: readonly string[]): boolean {
+function coincide(link: string | URL, hosts: readonly string[]): boolean {
   try {
-    readMapLink(String(enlace), hosts)
+    readMapLink(String(link), hosts)
     return true
   } catch {
     return false
@@ -215,18 +215,18 @@ async function request(url: URL, { resolver, context, signal }: Journey): Promis
       createConnection: () => connect(hostOf(url), addresses, context),
     })
     // An `error` event before the body is read would otherwise have no listener.
-    .on('response', (respuesta: IncomingMessage) => resolve(respuesta.on('error', () => {})))
+    .on('response', (response: IncomingMessage) => resolve(response.on('error', () => {})))
     .on('error', reject)
     .end()
   return promise
 }
 
-function connect(nombre: string, addresses: readonly Address[], secureContext: tls.SecureContext): tls.TLSSocket {
+function connect(name: string, addresses: readonly Address[], secureContext: tls.SecureContext): tls.TLSSocket {
   // Uses only the checked addresses, because a second DNS lookup may return others.
   const lookup: LookupFunction = (_name, _options, responder) => responder(null, [...addresses])
-  const opciones = {
-    host: nombre,
-    servername: nombre,
+  const options = {
+    host: name,
+    servername: name,
     port: 443,
     lookup,
     secureContext,
@@ -234,7 +234,7 @@ function connect(nombre: string, addresses: readonly Address[], secureContext: t
     ALPNProtocols: ['http/1.1'],
     autoSelectFamily: true,
   }
-  return tls.connect(opciones)
+  return tls.connect(options)
 }
 
 /**
@@ -245,10 +245,10 @@ const isPlainHtml = ({ headers }: IncomingMessage): boolean =>
   /^(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '') &&
   (headers['content-encoding'] ?? 'identity') === 'identity'
 
-async function readPage(respuesta: IncomingMessage): Promise<string> {
+async function readPage(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of respuesta as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     bytes += chunk.length
     if (bytes >= MAX_PAGE_BYTES) break
@@ -271,14 +271,14 @@ function interruptByStatus(status: number, host: string): never {
 }
 
 function toResult(error: unknown): ResolvedLink {
-  const falla = (transient: boolean, motivo: string): ResolvedLink => ({ tipo: 'falla', transient, motivo })
-  if (error instanceof InterruptedJourney) return falla(error.transient, error.message)
-  if (error instanceof MapLinkError) return falla(false, `El enlace lleva adonde no se admite. ${error.message}`)
+  const fault = (transient: boolean, motivo: string): ResolvedLink => ({ tipo: 'falla', transient, motivo })
+  if (error instanceof InterruptedJourney) return fault(error.transient, error.message)
+  if (error instanceof MapLinkError) return fault(false, `El enlace lleva adonde no se admite. ${error.message}`)
   if (error instanceof ForbiddenDestination) {
     return error.motivo === 'url_no_resuelve'
-      ? falla(true, 'El nombre del mapa no se resolvió en el DNS: se volverá a intentar.')
-      : falla(false, 'El nombre del mapa lleva a una dirección que no es pública: revise el DNS del servidor.')
+      ? fault(true, 'El nombre del mapa no se resolvió en el DNS: se volverá a intentar.')
+      : fault(false, 'El nombre del mapa lleva a una dirección que no es pública: revise el DNS del servidor.')
   }
   const { code = 'sin código' } = error as NodeJS.ErrnoException
-  return falla(true, `No se pudo consultar el mapa (${code}): se volverá a intentar.`)
+  return fault(true, `No se pudo consultar el mapa (${code}): se volverá a intentar.`)
 }

@@ -13,7 +13,7 @@ export interface Address {
 }
 
 /** Resolves a host name to all its addresses. */
-export type HostResolver = (nombre: string) => Promise<readonly Address[]>
+export type HostResolver = (name: string) => Promise<readonly Address[]>
 
 /** Policy of outgoing connections: how to resolve names, and whether loopback is allowed. */
 export interface OutboundPolicy {
@@ -28,8 +28,8 @@ export class ForbiddenDestination extends Error {
   readonly motivo: 'url_no_permitida' | 'url_no_resuelve'
 
   /** The message is for the merchant. It states the problem and the remedy. */
-  constructor(motivo: ForbiddenDestination['motivo'], mensaje: string, opciones?: ErrorOptions) {
-    super(mensaje, opciones)
+  constructor(motivo: ForbiddenDestination['motivo'], message: string, options?: ErrorOptions) {
+    super(message, options)
     this.motivo = motivo
   }
 }
@@ -44,9 +44,9 @@ const dnsResolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 })
  * the process, so four unanswered names would delay all other lookups and file operations. Only `localhost` uses it,
  * because DNS servers do not know that name.
  */
-export const systemResolver: HostResolver = async (nombre) => {
-  if (nombre === 'localhost') return (await lookup(nombre, { all: true })) as Address[]
-  const [v4, v6] = await Promise.allSettled([dnsResolver.resolve4(nombre), dnsResolver.resolve6(nombre)])
+export const systemResolver: HostResolver = async (name) => {
+  if (name === 'localhost') return (await lookup(name, { all: true })) as Address[]
+  const [v4, v6] = await Promise.allSettled([dnsResolver.resolve4(name), dnsResolver.resolve6(name)])
   const addresses: Address[] = [
     ...(v4.status === 'fulfilled' ? v4.value : []).map((address) => ({ address, family: 4 as const })),
     ...(v6.status === 'fulfilled' ? v6.value : []).map((address) => ({ address, family: 6 as const })),
@@ -74,14 +74,14 @@ const MALFORMED: readonly [RegExp, string][] = [
  * Parses an address and makes all checks that need no DNS.
  * @throws ForbiddenDestination if the address is malformed or not allowed
  */
-export function readDestination(texto: string, politica: Pick<OutboundPolicy, 'loopback'>): URL {
-  if (texto.length > MAX_URL_LENGTH) refuseTooLong()
-  for (const [pattern, mensaje] of MALFORMED) if (pattern.test(texto)) refuse(mensaje)
-  const url = URL.parse(texto)
+export function readDestination(text: string, policy: Pick<OutboundPolicy, 'loopback'>): URL {
+  if (text.length > MAX_URL_LENGTH) refuseTooLong()
+  for (const [pattern, message] of MALFORMED) if (pattern.test(text)) refuse(message)
+  const url = URL.parse(text)
   if (!url) refuse('La dirección no es válida: revise el dominio y el puerto.')
   // Percent-encoding makes the URL longer, so its length is checked again.
   if (url.href.length > MAX_URL_LENGTH) refuseTooLong()
-  judge(url, politica.loopback)
+  judge(url, policy.loopback)
   // The parser writes the host in lower case. Without the final dot, the same endpoint always has the same address.
   url.hostname = url.hostname.replace(/\.$/, '')
   return url
@@ -92,43 +92,41 @@ export function readDestination(texto: string, politica: Pick<OutboundPolicy, 'l
  * name, because a second lookup may return others.
  * @throws ForbiddenDestination if the name does not resolve or an address is not allowed
  */
-export async function resolveDestination(url: URL, politica: OutboundPolicy): Promise<readonly Address[]> {
-  judge(url, politica.loopback)
-  const nombre = hostOf(url)
-  if (isIP(nombre)) return [normalize(nombre)]
-  const addresses = await resolveName(nombre, politica.resolver)
-  if (addresses.length === 0) refuseUnresolved(nombre)
+export async function resolveDestination(url: URL, policy: OutboundPolicy): Promise<readonly Address[]> {
+  judge(url, policy.loopback)
+  const name = hostOf(url)
+  if (isIP(name)) return [normalize(name)]
+  const addresses = await resolveName(name, policy.resolver)
+  if (addresses.length === 0) refuseUnresolved(name)
   // `judge` allows http only for loopback. A single forbidden address rejects the name, because the connection could
   // use any of the addresses.
   const requiredReach = url.protocol === 'http:' ? 'loopback' : 'publica'
   if (addresses.some(({ address }) => alcance(address) !== requiredReach)) {
-    refuse(
-      `«${nombre}» lleva a una dirección que no es pública: use un dominio que solo apunte a direcciones públicas.`,
-    )
+    refuse(`«${name}» lleva a una dirección que no es pública: use un dominio que solo apunte a direcciones públicas.`)
   }
   return addresses.map(({ address }) => normalize(address))
 }
 
-async function resolveName(nombre: string, resolver: HostResolver): Promise<readonly Address[]> {
+async function resolveName(name: string, resolver: HostResolver): Promise<readonly Address[]> {
   try {
-    return await resolver(nombre)
+    return await resolver(name)
   } catch (cause) {
-    return refuseUnresolved(nombre, { cause })
+    return refuseUnresolved(name, { cause })
   }
 }
 
 function judge(url: URL, loopback: boolean): void {
-  const nombre = hostOf(url)
-  if (loopback && url.protocol === 'http:' && (nombre === 'localhost' || alcance(nombre) === 'loopback')) return
+  const name = hostOf(url)
+  if (loopback && url.protocol === 'http:' && (name === 'localhost' || alcance(name) === 'loopback')) return
   if (url.protocol !== 'https:') refuse('La dirección debe usar https: los webhooks no se envían sin cifrar.')
   if (url.username || url.password || url.hash) refuse('La dirección lleva usuario o fragmento: quítelos.')
   const port = Number(url.port || 443)
   if (port !== 443 && port < 1024) {
     refuse(`El puerto ${port} no se admite: use el 443, el 8443 o uno a partir del 1024.`)
   }
-  if (isIP(nombre) === 0) judgeName(nombre)
-  else if (alcance(nombre) !== 'publica') {
-    refuse(`La dirección ${nombre} no es pública: use un dominio o una dirección a la que se llegue desde Internet.`)
+  if (isIP(name) === 0) judgeName(name)
+  else if (alcance(name) !== 'publica') {
+    refuse(`La dirección ${name} no es pública: use un dominio o una dirección a la que se llegue desde Internet.`)
   }
 }
 
@@ -136,10 +134,10 @@ const ETIQUETA = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)${ETIQUETA}(?:\\.${ETIQUETA})*$`)
 const RESERVED_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa|test|invalid|onion)$/
 
-function judgeName(nombre: string): void {
-  if (!HOST_NAME.test(nombre)) refuse('El dominio de la dirección está mal escrito: use letras, números, «.» y «-».')
-  if (RESERVED_NAME.test(nombre) || !nombre.includes('.')) {
-    refuse(`«${nombre}» es un nombre interno, que no existe en Internet: use un dominio público.`)
+function judgeName(name: string): void {
+  if (!HOST_NAME.test(name)) refuse('El dominio de la dirección está mal escrito: use letras, números, «.» y «-».')
+  if (RESERVED_NAME.test(name) || !name.includes('.')) {
+    refuse(`«${name}» es un nombre interno, que no existe en Internet: use un dominio público.`)
   }
 }
 
@@ -179,15 +177,15 @@ function readIp(direccion: string) {
   return host ? ipaddr.process(host.slice(1, -1)) : null
 }
 
-function refuse(mensaje: string): never {
-  throw new ForbiddenDestination('url_no_permitida', mensaje)
+function refuse(message: string): never {
+  throw new ForbiddenDestination('url_no_permitida', message)
 }
 
 function refuseTooLong(): never {
   refuse('La dirección pasa de 2,048 caracteres: use una más corta.')
 }
 
-function refuseUnresolved(nombre: string, opciones?: ErrorOptions): never {
-  const mensaje = `El nombre «${nombre}» no se resuelve en el DNS: revise que esté bien escrito y publicado.`
-  throw new ForbiddenDestination('url_no_resuelve', mensaje, opciones)
+function refuseUnresolved(name: string, options?: ErrorOptions): never {
+  const message = `El nombre «${name}» no se resuelve en el DNS: revise que esté bien escrito y publicado.`
+  throw new ForbiddenDestination('url_no_resuelve', message, options)
 }

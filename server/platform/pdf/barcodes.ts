@@ -11,9 +11,9 @@ const QR_QUIET_ZONE = 4
  * Returns the widths in modules of the bars and spaces of a Code 128, starting with a bar. Returns undefined if a Code
  * 128 cannot encode the text; only the text is then shown.
  */
-export function barsOf(texto: string): number[] | undefined {
+export function barsOf(text: string): number[] | undefined {
   // bwip-js reads `^` as an escape only with the `parse` option. Without it the text is always plain data.
-  const [symbol] = encode('code128', texto)
+  const [symbol] = encode('code128', text)
   return symbol && 'sbs' in symbol ? symbol.sbs : undefined
 }
 
@@ -23,8 +23,8 @@ export interface QrMatrix {
 }
 
 /** Returns the modules of a QR code, without its quiet zone; undefined if the text is too long. */
-export function qrOf(texto: string): QrMatrix | undefined {
-  const [symbol] = encode('qrcode', texto)
+export function qrOf(text: string): QrMatrix | undefined {
+  const [symbol] = encode('qrcode', text)
   return symbol && 'pixs' in symbol ? { side: symbol.pixx, modules: symbol.pixs } : undefined
 }
 
@@ -46,12 +46,12 @@ export function drawBars(
   x: number,
   y: number,
   moduleWidth: number,
-  alto: number,
+  height: number,
 ): void {
   let cursor = x
-  for (const [i, ancho] of bars.entries()) {
-    if (i % 2 === 0) doc.rect(cursor, y, ancho * moduleWidth, alto)
-    cursor += ancho * moduleWidth
+  for (const [i, width] of bars.entries()) {
+    if (i % 2 === 0) doc.rect(cursor, y, width * moduleWidth, height)
+    cursor += width * moduleWidth
   }
   doc.fill('#000000')
 }
@@ -66,15 +66,15 @@ export function drawQr(doc: PdfDocument, { side: n, modules }: QrMatrix, x: numb
   for (let row = 0; row < n; row++) {
     for (let column = 0; column < n; column++) {
       if (!modules[row * n + column]) continue
-      let hasta = column + 1
-      while (hasta < n && modules[row * n + hasta]) hasta++
+      let until = column + 1
+      while (until < n && modules[row * n + until]) until++
       doc.rect(
         x + border + column * moduleSize,
         y + border + row * moduleSize,
-        (hasta - column) * moduleSize,
+        (until - column) * moduleSize,
         moduleSize,
       )
-      column = hasta
+      column = until
     }
   }
   doc.fill('#000000')

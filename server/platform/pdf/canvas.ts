@@ -24,15 +24,15 @@ export interface Canvas extends Typography {
    * Draws a paragraph in at most `max` lines.
    * @returns the `y` below the paragraph
    */
-  paragraph(texto: string, x: number, y: number, style: TextStyle, opciones?: Paragraph): number
+  paragraph(text: string, x: number, y: number, style: TextStyle, options?: Paragraph): number
   /** Returns the height of a paragraph with the same text, style and width. */
-  alto(texto: string, style: TextStyle, ancho: number, max: number): number
+  alto(text: string, style: TextStyle, width: number, max: number): number
   figure(descripcion: string, draw: () => void): void
   image(descripcion: string, bytes: Uint8Array, x: number, y: number, size: { ancho: number; alto: number }): void
   artifact(draw: () => void): void
   /** Places the content that `draw` draws below a structure element, for example a table or a table row. */
-  within(tipo: 'Table' | 'TR' | 'Sect', draw: () => void): void
-  rule(x: number, y: number, ancho: number, color?: string, thickness?: number): void
+  within(type: 'Table' | 'TR' | 'Sect', draw: () => void): void
+  rule(x: number, y: number, width: number, color?: string, thickness?: number): void
   finish(): void
 }
 
@@ -49,22 +49,22 @@ export function createCanvas(doc: PdfDocument): Canvas {
   doc.addStructure(root)
   const stack = [root]
 
-  const markContent = (role: TagRole | 'Link', draw: () => void, opciones = {}) => {
-    const contenido = doc.markStructureContent(role)
+  const markContent = (role: TagRole | 'Link', draw: () => void, options = {}) => {
+    const content = doc.markStructureContent(role)
     draw()
     doc.endMarkedContent()
-    const element = doc.struct(role, opciones)
-    element.add(contenido)
+    const element = doc.struct(role, options)
+    element.add(content)
     stack.at(-1)!.add(element)
     return element
   }
   /** Adds a link annotation to a structure element. pdfkit supports this, but its types do not declare it. */
   const addLink = (
     element: PDFKit.PDFStructureElement,
-    caja: [number, number, number, number],
+    box: [number, number, number, number],
     url: string,
-    texto: string,
-  ) => doc.link(...caja, url, { structParent: element, Contents: new String(texto) } as object)
+    text: string,
+  ) => doc.link(...box, url, { structParent: element, Contents: new String(text) } as object)
   const artifact = (draw: () => void) => {
     doc.markContent('Artifact', { type: 'Layout' })
     draw()
@@ -78,32 +78,32 @@ export function createCanvas(doc: PdfDocument): Canvas {
     ...typography,
     doc,
     artifact,
-    paragraph(texto, x, y, style, { ancho = 500, max = 1, role = 'P', enlace, ...escritura } = {}) {
-      const lineas = typography.split(texto, style, ancho, max)
+    paragraph(text, x, y, style, { ancho = 500, max = 1, role = 'P', enlace, ...writing } = {}) {
+      const lines = typography.split(text, style, ancho, max)
       let bottom = y
-      if (lineas.length === 0) return y
+      if (lines.length === 0) return y
       const element = markContent(enlace ? 'Link' : role, () => {
-        bottom = typography.write(lineas, x, y, style, { ancho, ...escritura })
+        bottom = typography.write(lines, x, y, style, { ancho, ...writing })
       })
-      if (enlace) addLink(element, [x, y, ancho, bottom - y], enlace, cleanText(texto))
+      if (enlace) addLink(element, [x, y, ancho, bottom - y], enlace, cleanText(text))
       element.end()
       return bottom
     },
-    alto: (texto, style, ancho, max) => typography.split(texto, style, ancho, max).length * lineHeight(style),
+    alto: (text, style, width, max) => typography.split(text, style, width, max).length * lineHeight(style),
     figure,
     image(descripcion, bytes, x, y, { ancho, alto }) {
       figure(descripcion, () => doc.image(toBuffer(bytes), x, y, { width: ancho, height: alto }))
     },
-    within(tipo, draw) {
-      const element = doc.struct(tipo)
+    within(type, draw) {
+      const element = doc.struct(type)
       stack.at(-1)!.add(element)
       stack.push(element)
       draw()
       stack.pop()
       element.end()
     },
-    rule: (x, y, ancho, color = TONES.linea, thickness = 0.6) =>
-      artifact(() => doc.rect(x, y - thickness / 2, ancho, thickness).fill(color)),
+    rule: (x, y, width, color = TONES.linea, thickness = 0.6) =>
+      artifact(() => doc.rect(x, y - thickness / 2, width, thickness).fill(color)),
     finish: () => root.end(),
   }
 }

@@ -55,7 +55,7 @@ export function createDocument(info: DocumentInfo): { doc: PdfDocument; bytes: P
 /** Converts bytes to a Buffer. Bytes from another thread arrive as a Uint8Array, which pdfkit does not accept. */
 export const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
 
-const instantOf = (texto: string): Date => {
-  const fecha = new Date(texto)
-  return Number.isNaN(fecha.getTime()) ? new Date(0) : fecha
+const instantOf = (text: string): Date => {
+  const date = new Date(text)
+  return Number.isNaN(date.getTime()) ? new Date(0) : date
 }

@@ -19,22 +19,22 @@ export interface TextOptions {
  * Text layout that pdfkit does not offer: fallback fonts, a maximum number of lines, and breaks inside very long words.
  */
 export interface Typography {
-  measure(texto: string, style: TextStyle): number
+  measure(text: string, style: TextStyle): number
   /**
-   * Breaks a text into at most `max` lines no wider than `ancho`. «…» replaces the rest of the text. Letters that
+   * Breaks a text into at most `max` lines no wider than `width`. «…» replaces the rest of the text. Letters that
    * cannot be shown are transcribed, and the text then ends with {@link TRANSCRIBED}.
    */
-  split(texto: string, style: TextStyle, ancho: number, max: number): string[]
+  split(text: string, style: TextStyle, width: number, max: number): string[]
   /**
    * Finds the largest size of `bodySizes` (descending) at which the text fits into the box. If none fits, uses the
    * smallest size and cuts the text.
    */
-  fit(texto: string, style: Omit<TextStyle, 'cuerpo'>, bodySizes: readonly number[], caja: TextBox): FittedText
+  fit(text: string, style: Omit<TextStyle, 'cuerpo'>, bodySizes: readonly number[], box: TextBox): FittedText
   /**
    * Draws lines of text.
    * @returns the `y` below the last line
    */
-  write(lineas: string[], x: number, y: number, style: TextStyle, escritura?: TextOptions): number
+  write(lines: string[], x: number, y: number, style: TextStyle, writing?: TextOptions): number
   /** Reports whether a text was transcribed since the last call. */
   takeTranscribed(): boolean
 }
@@ -65,8 +65,8 @@ export const FOREIGN = /(?=[\p{L}\p{M}\p{N}])[^\p{Script=Latin}\p{Script=Common}
 export const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' })
 
 /** Converts a text to one line of well-formed Unicode in NFC. Removes invisible characters and the skin tone of emoji. */
-export const cleanText = (texto: string): string =>
-  texto
+export const cleanText = (text: string): string =>
+  text
     .toWellFormed()
     .normalize('NFC')
     .replace(/[\s\u2028\u2029]+/g, ' ')
@@ -83,55 +83,55 @@ export const inAscii = (grapheme: string): string => (anyAscii(grapheme) || REPL
 interface Fonts {
   measure: Typography['measure']
   /** Transcribes the letters that cannot be shown. */
-  legible: (texto: string) => string
+  legible: (text: string) => string
 }
 
 /** Returns the functions that break texts into lines, for any fonts. */
 export function createLines({ measure, legible }: Fonts): Pick<Typography, 'split' | 'fit'> {
-  /** Returns the longest beginning of `texto` that is no wider than `ancho`, but at least one character. */
-  function fittingStart(texto: string, style: TextStyle, ancho: number): string {
-    let hasta = ''
+  /** Returns the longest beginning of `text` that is no wider than `width`, but at least one character. */
+  function fittingStart(text: string, style: TextStyle, width: number): string {
+    let until = ''
     let usedWidth = 0
-    for (const { segment } of graphemes.segment(texto)) {
+    for (const { segment } of graphemes.segment(text)) {
       usedWidth += measure(segment, style)
-      if (usedWidth > ancho && hasta) break
-      hasta += segment
+      if (usedWidth > width && until) break
+      until += segment
     }
-    return hasta
+    return until
   }
 
-  function split(texto: string, style: TextStyle, ancho: number, max: number): string[] {
-    const lineas: string[] = []
+  function split(text: string, style: TextStyle, width: number, max: number): string[] {
+    const lines: string[] = []
     const spaceWidth = measure(' ', style)
-    let linea = ''
+    let line = ''
     let usedWidth = 0
-    const pendientes = legible(cleanText(texto)).split(' ').filter(Boolean).reverse()
-    while (pendientes.length > 0 && lineas.length <= max) {
-      const word = pendientes.pop()!
+    const pending = legible(cleanText(text)).split(' ').filter(Boolean).reverse()
+    while (pending.length > 0 && lines.length <= max) {
+      const word = pending.pop()!
       const wordWidth = measure(word, style)
-      if (linea && usedWidth + spaceWidth + wordWidth <= ancho) {
-        linea += ` ${word}`
+      if (line && usedWidth + spaceWidth + wordWidth <= width) {
+        line += ` ${word}`
         usedWidth += spaceWidth + wordWidth
         continue
       }
-      if (linea) lineas.push(linea)
-      linea = wordWidth <= ancho ? word : fittingStart(word, style, ancho)
+      if (line) lines.push(line)
+      line = wordWidth <= width ? word : fittingStart(word, style, width)
       usedWidth = wordWidth
-      if (linea !== word) {
-        lineas.push(linea)
-        pendientes.push(word.slice(linea.length))
-        linea = ''
+      if (line !== word) {
+        lines.push(line)
+        pending.push(word.slice(line.length))
+        line = ''
       }
     }
-    if (linea) lineas.push(linea)
-    if (lineas.length <= max) return lineas
-    const keptLines = lineas.slice(0, max)
-    const ultima = fittingStart(keptLines.at(-1)!, style, ancho - measure('…', style)).trimEnd()
-    return [...keptLines.slice(0, -1), `${ultima}…`]
+    if (line) lines.push(line)
+    if (lines.length <= max) return lines
+    const keptLines = lines.slice(0, max)
+    const last = fittingStart(keptLines.at(-1)!, style, width - measure('…', style)).trimEnd()
+    return [...keptLines.slice(0, -1), `${last}…`]
   }
 
   function fit(
-    texto: string,
+    text: string,
     base: Omit<TextStyle, 'cuerpo'>,
     bodySizes: readonly number[],
     { ancho, alto }: TextBox,
@@ -140,10 +140,10 @@ export function createLines({ measure, legible }: Fonts): Pick<Typography, 'spli
     for (const cuerpo of bodySizes) {
       style = { ...base, cuerpo }
       const maxLines = Math.floor(alto / lineHeight(style))
-      const lineas = split(texto, style, ancho, maxLines + 1)
+      const lineas = split(text, style, ancho, maxLines + 1)
       if (lineas.length <= maxLines) return { lineas, style, alto: lineas.length * lineHeight(style) }
     }
-    const lineas = split(texto, style, ancho, Math.max(1, Math.floor(alto / lineHeight(style))))
+    const lineas = split(text, style, ancho, Math.max(1, Math.floor(alto / lineHeight(style))))
     return { lineas, style, alto: lineas.length * lineHeight(style) }
   }
 

@@ -47,14 +47,14 @@ function createRuns(doc: PDFKit.PDFDocument, alphabet: Alphabet) {
   }
 
   /** Transcribes the letters and emoji that the reader or the fonts do not know. */
-  function legible(texto: string): string {
-    if (LATIN.test(texto)) return texto
-    const transcribedParts = [...graphemes.segment(texto)].map(({ segment }) => {
+  function legible(text: string): string {
+    if (LATIN.test(text)) return text
+    const transcribedParts = [...graphemes.segment(text)].map(({ segment }) => {
       const isForeign = alphabet === 'latin' && FOREIGN.test(segment)
       return isForeign || !(hasGlyphs('normal', segment) || hasGlyphs('fallback', segment)) ? inAscii(segment) : segment
     })
     const visible = transcribedParts.join('')
-    if (visible === texto) return texto
+    if (visible === text) return text
     transcribed = true
     return visible + TRANSCRIBED
   }
@@ -76,13 +76,13 @@ function createRuns(doc: PDFKit.PDFDocument, alphabet: Alphabet) {
     if (cachedRuns) return cachedRuns
     const runs: TextRun[] = []
     for (const { segment } of graphemes.segment(inVisualOrder(texto))) {
-      const ultimo = runs.at(-1)
+      const last = runs.at(-1)
       // A space after a right-to-left word becomes a run of its own. Otherwise pdfkit would shape the space with the
       // word and move it to the other side.
-      const isSeparate = segment === ' ' && ultimo && RTL.test(ultimo.texto)
+      const isSeparate = segment === ' ' && last && RTL.test(last.texto)
       const { font, texto: runText } =
-        segment === ' ' && ultimo && !isSeparate ? { ...ultimo, texto: ' ' } : chooseRun(segment)
-      if (ultimo?.font === font) ultimo.texto += runText
+        segment === ' ' && last && !isSeparate ? { ...last, texto: ' ' } : chooseRun(segment)
+      if (last?.font === font) last.texto += runText
       else runs.push({ font, texto: runText })
     }
     const safeRuns = runs.map(toSafeRun)
@@ -105,27 +105,27 @@ const fontOf = (run: TextRun, style: TextStyle): Font =>
 export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = 'fonts'): Typography {
   const { selectFont, splitRuns, legible, takeTranscribed } = createRuns(doc, alphabet)
 
-  function measure(texto: string, style: TextStyle): number {
-    let ancho = 0
-    for (const run of splitRuns(texto)) {
+  function measure(text: string, style: TextStyle): number {
+    let width = 0
+    for (const run of splitRuns(text)) {
       selectFont(fontOf(run, style))
-      ancho += doc.fontSize(style.cuerpo).widthOfString(run.texto)
-      if (style.letterSpacing) ancho += run.texto.length * style.letterSpacing
+      width += doc.fontSize(style.cuerpo).widthOfString(run.texto)
+      if (style.letterSpacing) width += run.texto.length * style.letterSpacing
     }
-    return ancho
+    return width
   }
 
-  function write(lineas: string[], x: number, y: number, style: TextStyle, escritura: TextOptions = {}): number {
-    const { ancho = 0, align = 'izquierda' } = escritura
-    const alto = lineHeight(style)
+  function write(lines: string[], x: number, y: number, style: TextStyle, writing: TextOptions = {}): number {
+    const { ancho = 0, align = 'izquierda' } = writing
+    const height = lineHeight(style)
     doc.fillColor(style.color ?? '#000000')
-    for (const [i, linea] of lineas.entries()) {
-      const spareWidth = align === 'izquierda' ? 0 : ancho - measure(linea, style) + (style.letterSpacing ?? 0)
+    for (const [i, line] of lines.entries()) {
+      const spareWidth = align === 'izquierda' ? 0 : ancho - measure(line, style) + (style.letterSpacing ?? 0)
       let cursor = x + (align === 'centro' ? spareWidth / 2 : spareWidth)
       // Centres the capitals in the height of the line. Content beside the text can then be centred without the font's
       // metrics.
-      const base = y + i * alto + alto / 2 + style.cuerpo * 0.357
-      for (const run of splitRuns(linea)) {
+      const base = y + i * height + height / 2 + style.cuerpo * 0.357
+      for (const run of splitRuns(line)) {
         selectFont(fontOf(run, style))
         doc.fontSize(style.cuerpo).text(run.texto, cursor, base, {
           lineBreak: false,
@@ -135,7 +135,7 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
         cursor += doc.widthOfString(run.texto) + run.texto.length * (style.letterSpacing ?? 0)
       }
     }
-    return y + lineas.length * alto
+    return y + lines.length * height
   }
 
   return { measure, ...createLines({ measure, legible }), write, takeTranscribed }
@@ -145,16 +145,16 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
  * Puts the words of right-to-left scripts in visual order. The shaper reverses the letters of each word. A complete
  * bidirectional algorithm would need a library, only for a handful of names.
  */
-function inVisualOrder(texto: string): string {
-  if (!RTL.test(texto)) return texto
-  const words = texto.split(' ')
+function inVisualOrder(text: string): string {
+  if (!RTL.test(text)) return text
+  const words = text.split(' ')
   const visual: string[] = []
   for (let i = 0; i < words.length; ) {
-    let hasta = i
-    while (hasta < words.length && RTL.test(words[hasta]!)) hasta++
-    if (hasta > i) visual.push(...words.slice(i, hasta).reverse())
-    else visual.push(words[hasta++]!)
-    i = hasta
+    let until = i
+    while (until < words.length && RTL.test(words[until]!)) until++
+    if (until > i) visual.push(...words.slice(i, until).reverse())
+    else visual.push(words[until++]!)
+    i = until
   }
   return visual.join(' ')
 }

@@ -8,13 +8,13 @@ import type { Secrets, SubKey } from '../secrets.ts'
  * `clave_publica`).
  */
 export async function signJws(
-  secretos: Secrets,
+  secrets: Secrets,
   typ: string,
-  contenido: object,
+  content: object,
 ): Promise<{ jws: string; publicKey: ClavePublica }> {
-  const { privateKey, publicKey } = await signingKey(secretos)
+  const { privateKey, publicKey } = await signingKey(secrets)
   const { CompactSign } = await import('jose')
-  const jws = await new CompactSign(Buffer.from(JSON.stringify(contenido)))
+  const jws = await new CompactSign(Buffer.from(JSON.stringify(content)))
     .setProtectedHeader({ alg: ALG, kid: publicKey.kid, typ })
     .sign(privateKey)
   return { jws, publicKey }
@@ -22,16 +22,16 @@ export async function signJws(
 
 /** Verifies a JWS and returns its content; undefined if it has another type, or if none of the keys signed it. */
 export async function readSigned<T extends object>(
-  claves: readonly ClavePublica[],
-  tipo: string,
+  keys: readonly ClavePublica[],
+  type: string,
   jws: string,
 ): Promise<T | undefined> {
   const { compactVerify, decodeProtectedHeader, importJWK } = await import('jose')
   try {
     const { kid, typ } = decodeProtectedHeader(jws)
-    const clave = claves.find((publicKeyEntry) => publicKeyEntry.kid === kid)
-    if (!clave || typ !== tipo) return undefined
-    const { payload } = await compactVerify(jws, await importJWK({ ...clave }, ALG), { algorithms: [ALG] })
+    const key = keys.find((publicKeyEntry) => publicKeyEntry.kid === kid)
+    if (!key || typ !== type) return undefined
+    const { payload } = await compactVerify(jws, await importJWK({ ...key }, ALG), { algorithms: [ALG] })
     return JSON.parse(Buffer.from(payload).toString()) as T
   } catch {
     return undefined
@@ -62,11 +62,11 @@ async function claveDe({ clave }: SubKey): Promise<ClaveDeFirma> {
 }
 
 /** Returns the current signing key. It is derived from the current master key, so all processes have the same one. */
-export const signingKey = (secretos: Secrets) => claveDe(secretos.current('pruebas'))
+export const signingKey = (secrets: Secrets) => claveDe(secrets.current('pruebas'))
 
 /**
  * Public keys of all signatures made with the configured master keys. A client that can write to the database cannot
  * add a key to this list.
  */
-export const ownPublicKeys = async (secretos: Secrets): Promise<ClavePublica[]> =>
-  (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publicKey }) => publicKey)
+export const ownPublicKeys = async (secrets: Secrets): Promise<ClavePublica[]> =>
+  (await Promise.all(secrets.todas('pruebas').map(claveDe))).map(({ publicKey }) => publicKey)

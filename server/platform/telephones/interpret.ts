@@ -37,27 +37,27 @@ type CompiledPlan = (typeof COMPILED_PLANS)[number]
  * Finds the plan of a text that already is a valid E.164 number. Nearly all numbers are, and a single pattern
  * recognizes them.
  */
-const findValidPlan = (texto: string) => COMPILED_PLANS.find(({ e164 }) => e164.test(texto))
+const findValidPlan = (text: string) => COMPILED_PLANS.find(({ e164 }) => e164.test(text))
 
 /** Reports whether an E.164 number is a landline; false if its plan does not distinguish landlines from mobiles. */
 export const isLandlineOf = (e164: string) =>
   COMPILED_PLANS.some(({ landline, mobile }) => landline.test(e164) && !mobile.test(e164))
 
 /** Returns the national number as it is, and, if it has a dialling prefix, also without the prefix. */
-const spellings = ({ prefix }: CompiledPlan, numero: string) =>
-  prefix?.test(numero) ? [numero, numero.replace(prefix, '')] : [numero]
+const spellings = ({ prefix }: CompiledPlan, number: string) =>
+  prefix?.test(number) ? [number, number.replace(prefix, '')] : [number]
 
 const enE164 = (
   { callingCode, pais }: CompiledPlan,
-  numero: string | undefined,
+  number: string | undefined,
   dudoso: boolean,
 ): ParsedTelephone | undefined =>
-  numero === undefined ? undefined : { e164: `+${callingCode}${numero}`, pais, dudoso }
+  number === undefined ? undefined : { e164: `+${callingCode}${number}`, pais, dudoso }
 
-const findValid = (plan: CompiledPlan, numero: string) =>
+const findValid = (plan: CompiledPlan, number: string) =>
   enE164(
     plan,
-    spellings(plan, numero).find((spelling) => plan.national.test(spelling)),
+    spellings(plan, number).find((spelling) => plan.national.test(spelling)),
     false,
   )
 
@@ -65,24 +65,24 @@ const findValid = (plan: CompiledPlan, numero: string) =>
  * Reports whether a second reading would remove the first digits of a national number and so produce a different
  * number. Needed for numbers that are in no plan.
  */
-const wouldLose = (plan: CompiledPlan, numero: string) =>
-  spellings(plan, numero)
+const wouldLose = (plan: CompiledPlan, number: string) =>
+  spellings(plan, number)
     .slice(1)
     .some((remainder) => plan.national.test(remainder) || plan.lengths.includes(remainder.length))
 
-const ifPossible = (plan: CompiledPlan, numero: string, lengths: readonly number[]) =>
+const ifPossible = (plan: CompiledPlan, number: string, lengths: readonly number[]) =>
   enE164(
     plan,
-    spellings(plan, numero)
+    spellings(plan, number)
       .reverse()
       .find((spelling) => lengths.includes(spelling.length) && !wouldLose(plan, spelling)),
     true,
   )
 
-const countryName = (pais: string) => new Intl.DisplayNames('es', { type: 'region' }).of(pais)
+const countryName = (country: string) => new Intl.DisplayNames('es', { type: 'region' }).of(country)
 
-function explainLength(plan: CompiledPlan, numero: string, remedy: string): ParsedTelephone {
-  const excess = numero.length < plan.mobileLengths[0]! ? 'le faltan' : 'le sobran'
+function explainLength(plan: CompiledPlan, number: string, remedy: string): ParsedTelephone {
+  const excess = number.length < plan.mobileLengths[0]! ? 'le faltan' : 'le sobran'
   return {
     error: `${excess} dígitos: un número de ${countryName(plan.pais)} tiene ${plan.mobileLengths.join(' u ')}; ${remedy}`,
   }
@@ -92,11 +92,11 @@ function explainLength(plan: CompiledPlan, numero: string, remedy: string): Pars
 function readInternational(digits: string): ParsedTelephone {
   const plan = COMPILED_PLANS.find(({ callingCode }) => digits.startsWith(callingCode))
   if (!plan) return { foreign: `+${digits}` }
-  const numero = digits.slice(plan.callingCode.length)
+  const number = digits.slice(plan.callingCode.length)
   return (
-    findValid(plan, numero) ??
-    ifPossible(plan, numero, plan.lengths) ??
-    explainLength(plan, numero, `escríbalo entero después de +${plan.callingCode}`)
+    findValid(plan, number) ??
+    ifPossible(plan, number, plan.lengths) ??
+    explainLength(plan, number, `escríbalo entero después de +${plan.callingCode}`)
   )
 }
 
@@ -124,14 +124,14 @@ const INVISIBLE_CHARACTERS = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
  * fractions or circled numbers, whose compatibility forms are digits.
  */
 const DECEPTIVE = /[\u202e\p{No}]/u
-const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().-]*$/
+const SHAPE = /^(?:\s*(?:\(\s*)?\+)?[\d\s().-]*$/
 
 /**
  * Reduces a text to the characters of a telephone number: full-width forms to ASCII, any dash or minus sign to a
  * hyphen, and no invisible characters. Removes the prefix of a `tel:` link (RFC 3966).
  */
-const simplify = (texto: string): string =>
-  texto
+const simplify = (text: string): string =>
+  text
     .normalize('NFKC')
     .replace(INVISIBLE_CHARACTERS, '')
     .replace(/\p{Dash}/gu, '-')
@@ -140,19 +140,19 @@ const simplify = (texto: string): string =>
 /**
  * Reads a telephone number as people write it: with `+` or `00` and the code of any country, or as a number of `pais`,
  * with or without its code.
- * @param pais ISO 3166-1 code; undefined if a number without `+` may be of any country
+ * @param country ISO 3166-1 code; undefined if a number without `+` may be of any country
  */
-export function parseTelephone(texto: string, pais?: string | undefined): ParsedTelephone {
-  const validPlan = findValidPlan(texto)
-  if (validPlan) return { e164: texto, pais: validPlan.pais, dudoso: false }
-  if (DECEPTIVE.test(texto)) return { error: CHARACTERS }
-  const visible = simplify(texto)
+export function parseTelephone(text: string, country?: string | undefined): ParsedTelephone {
+  const validPlan = findValidPlan(text)
+  if (validPlan) return { e164: text, pais: validPlan.pais, dudoso: false }
+  if (DECEPTIVE.test(text)) return { error: CHARACTERS }
+  const visible = simplify(text)
   if (visible.trim() === '') return { error: EMPTY }
   if (/^\s*\d+\.0\s*$/.test(visible)) return { error: DECIMALS }
   const digits = visible.replace(/\D/g, '')
-  if (!FORMA.test(visible) || digits === '') return { error: CHARACTERS }
+  if (!SHAPE.test(visible) || digits === '') return { error: CHARACTERS }
   if (visible.includes('+')) return readInternational(digits)
-  const plan = COMPILED_PLANS.find((candidatePlan) => candidatePlan.pais === pais)
+  const plan = COMPILED_PLANS.find((candidatePlan) => candidatePlan.pais === country)
   if (plan) return readNational(plan, digits)
   return digits.startsWith('00') ? readInternational(digits.slice(2)) : { error: NO_COUNTRY }
 }

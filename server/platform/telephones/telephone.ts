@@ -16,29 +16,29 @@ const LONGITUDES: Record<string, string> = {
  * Reads a telephone number as people write it and converts it to E.164 (ITU-T).
  * Numbers of the served countries follow their plans. Numbers of other countries need `+` and follow libphonenumber's
  * plans. A possible number that is not known to be valid is `dudoso`, because plans change faster than metadata.
- * @param pais country of a number without `+`; undefined or null if there is none
+ * @param country country of a number without `+`; undefined or null if there is none
  */
-export function readTelephone(texto: string, pais?: string | null): Telephone {
-  const lectura = parseTelephone(texto, pais ?? undefined)
-  return 'foreign' in lectura ? readForeign(lectura.foreign) : lectura
+export function readTelephone(text: string, country?: string | null): Telephone {
+  const reading = parseTelephone(text, country ?? undefined)
+  return 'foreign' in reading ? readForeign(reading.foreign) : reading
 }
 
 /** Reads a number of another country. A validator and a handler both read each number, and the library takes 20 µs. */
 const readForeign = remembering(2_000, (compactText): Telephone => {
-  const numero = parsePhoneNumberFromString(compactText)
-  if (!numero?.isPossible() || !isE164(numero.number)) {
-    const largo = validatePhoneNumberLength(compactText) ?? 'INVALID_LENGTH'
-    return { error: LONGITUDES[largo] ?? LONGITUDES.INVALID_LENGTH! }
+  const number = parsePhoneNumberFromString(compactText)
+  if (!number?.isPossible() || !isE164(number.number)) {
+    const length = validatePhoneNumberLength(compactText) ?? 'INVALID_LENGTH'
+    return { error: LONGITUDES[length] ?? LONGITUDES.INVALID_LENGTH! }
   }
-  return { e164: numero.number, dudoso: !numero.isValid() }
+  return { e164: number.number, dudoso: !number.isValid() }
 })
 
 /**
  * Reports whether a number from the library is valid E.164. The library accepts some numbers that have too many digits.
  * It may also remove a prefix that another prefix follows; the result would then be read as a different number.
  */
-const isE164 = (numero: string) =>
-  /^\+[1-9]\d{6,14}$/.test(numero) && parsePhoneNumberFromString(numero)?.number === numero
+const isE164 = (number: string) =>
+  /^\+[1-9]\d{6,14}$/.test(number) && parsePhoneNumberFromString(number)?.number === number
 
 /**
  * Reports whether an E.164 number is a landline, which receives no messages; false if its plan does not distinguish

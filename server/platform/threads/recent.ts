@@ -32,8 +32,8 @@ export class RecentDocuments {
   }
 
   /** Returns the document if it is cached. */
-  find(clave: string): Buffer | undefined {
-    return this.#documents.get(clave)
+  find(key: string): Buffer | undefined {
+    return this.#documents.get(key)
   }
 
   /**
@@ -41,11 +41,11 @@ export class RecentDocuments {
    * @param signal aborts when the client has disconnected
    * @throws Problema 503 if the signal aborts; any error of `work`
    */
-  async get(clave: string, work: (signal: AbortSignal) => Promise<Buffer>, signal: AbortSignal): Promise<Buffer> {
+  async get(key: string, work: (signal: AbortSignal) => Promise<Buffer>, signal: AbortSignal): Promise<Buffer> {
     if (signal.aborted) throw abandoned()
-    const result = this.#documents.get(clave)
+    const result = this.#documents.get(key)
     if (result) return result
-    const preparation = this.#preparations.get(clave) ?? this.#begin(clave, work)
+    const preparation = this.#preparations.get(key) ?? this.#begin(key, work)
     preparation.waiters++
     const departure = Promise.withResolvers<never>()
     const leave = () => departure.reject(abandoned())
@@ -55,39 +55,39 @@ export class RecentDocuments {
     } finally {
       signal.removeEventListener('abort', leave)
       preparation.waiters--
-      if (preparation.waiters === 0) this.#finish(clave, preparation)
+      if (preparation.waiters === 0) this.#finish(key, preparation)
     }
   }
 
-  #begin(clave: string, work: (signal: AbortSignal) => Promise<Buffer>): Preparation {
+  #begin(key: string, work: (signal: AbortSignal) => Promise<Buffer>): Preparation {
     const control = new AbortController()
     const result = (async () => {
-      const documento = await work(control.signal)
-      this.#store(clave, documento)
-      return documento
+      const document = await work(control.signal)
+      this.#store(key, document)
+      return document
     })()
     const nuevo = { result, control, waiters: 0 }
-    this.#preparations.set(clave, nuevo)
+    this.#preparations.set(key, nuevo)
     return nuevo
   }
 
-  #finish(clave: string, preparation: Preparation): void {
-    if (this.#preparations.get(clave) === preparation) this.#preparations.delete(clave)
+  #finish(key: string, preparation: Preparation): void {
+    if (this.#preparations.get(key) === preparation) this.#preparations.delete(key)
     // All waiting requests already got the error of this document, so it must not be reported as unhandled.
     preparation.result.catch(() => {})
     preparation.control.abort()
   }
 
-  #store(clave: string, documento: Buffer): void {
+  #store(key: string, document: Buffer): void {
     const { count, bytes, ttl } = this.#rules
-    if (documento.length > bytes) return
+    if (document.length > bytes) return
     // A document that was abandoned while in preparation may be ready after the document that replaced it. The key then
     // already has a document.
-    const anterior = this.#documents.get(clave)
-    if (anterior) this.#forget(clave, anterior)
-    this.#documents.set(clave, documento)
-    this.#bytes += documento.length
-    setTimeout(() => this.#forget(clave, documento), ttl).unref()
+    const previous = this.#documents.get(key)
+    if (previous) this.#forget(key, previous)
+    this.#documents.set(key, document)
+    this.#bytes += document.length
+    setTimeout(() => this.#forget(key, document), ttl).unref()
     // A Map keeps insertion order, so its first document is the oldest.
     for (const [otherKey, oldDocument] of this.#documents) {
       if (this.#documents.size <= count && this.#bytes <= bytes) break
@@ -95,10 +95,10 @@ export class RecentDocuments {
     }
   }
 
-  #forget(clave: string, documento: Buffer): void {
-    if (this.#documents.get(clave) !== documento) return
-    this.#documents.delete(clave)
-    this.#bytes -= documento.length
+  #forget(key: string, document: Buffer): void {
+    if (this.#documents.get(key) !== document) return
+    this.#documents.delete(key)
+    this.#bytes -= document.length
   }
 }
 

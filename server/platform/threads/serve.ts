@@ -20,17 +20,17 @@ const NICE_PRIORITY = 5
 export function serveTasks(tasks: ThreadTasks): void {
   // On other systems, setting the priority would affect the whole process.
   if (process.platform === 'linux') setPriority(NICE_PRIORITY)
-  let actual: AbortController | undefined
+  let current: AbortController | undefined
   parentPort!.on('message', async (order: ThreadOrder) => {
-    if (order === 'dejarlo') return actual?.abort()
-    actual = new AbortController()
+    if (order === 'dejarlo') return current?.abort()
+    current = new AbortController()
     let taskResult: TaskResult
     try {
-      taskResult = { bytes: await tasks[order.task]!(order.datos as never, actual.signal) }
+      taskResult = { bytes: await tasks[order.task]!(order.datos as never, current.signal) }
     } catch (error) {
       taskResult = { error }
     }
-    actual = undefined
+    current = undefined
     parentPort!.postMessage(taskResult)
   })
 }

@@ -29,13 +29,13 @@ export class WorkerThread {
       if ('error' in taskResult) task?.reject(taskResult.error)
       else task?.resolve(Buffer.from(taskResult.bytes.buffer, taskResult.bytes.byteOffset, taskResult.bytes.byteLength))
     })
-    let causa: unknown
+    let cause: unknown
     this.#worker.on('error', (error) => {
-      causa = error
+      cause = error
     })
     this.#worker.on('exit', () => {
       onDeath()
-      this.#task?.reject(new DeadThread('the thread ended before its task', { cause: causa }))
+      this.#task?.reject(new DeadThread('the thread ended before its task', { cause }))
     })
   }
 

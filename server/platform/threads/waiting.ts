@@ -15,18 +15,18 @@ export class WaitingList<T> {
    * @returns the item that must leave if the queue is too long: the last of the longest line, so that a flood drops its
    * own items
    */
-  add(dueno: string, quien: T): T | undefined {
-    const ownerLine = this.#lines.get(dueno)
-    if (ownerLine) ownerLine.push(quien)
-    else this.#lines.set(dueno, [quien])
+  add(owner: string, caller: T): T | undefined {
+    const ownerLine = this.#lines.get(owner)
+    if (ownerLine) ownerLine.push(caller)
+    else this.#lines.set(owner, [caller])
     this.#count++
     if (this.#count <= this.#max) return undefined
-    let longestOwner = dueno
-    for (const [otro, { length }] of this.#lines)
-      if (length > this.#lines.get(longestOwner)!.length) longestOwner = otro
-    const ultimo = this.#lines.get(longestOwner)!.at(-1)!
-    this.remove(longestOwner, ultimo)
-    return ultimo
+    let longestOwner = owner
+    for (const [other, { length }] of this.#lines)
+      if (length > this.#lines.get(longestOwner)!.length) longestOwner = other
+    const last = this.#lines.get(longestOwner)!.at(-1)!
+    this.remove(longestOwner, last)
+    return last
   }
 
   /**
@@ -34,10 +34,10 @@ export class WaitingList<T> {
    * owners had a turn.
    */
   next(): T | undefined {
-    for (const [dueno, [firstWaiter]] of this.#lines) {
-      const restOfLine = this.#lines.get(dueno)!.slice(1)
-      this.#lines.delete(dueno)
-      if (restOfLine.length > 0) this.#lines.set(dueno, restOfLine)
+    for (const [owner, [firstWaiter]] of this.#lines) {
+      const restOfLine = this.#lines.get(owner)!.slice(1)
+      this.#lines.delete(owner)
+      if (restOfLine.length > 0) this.#lines.set(owner, restOfLine)
       this.#count--
       return firstWaiter
     }
@@ -45,12 +45,12 @@ export class WaitingList<T> {
   }
 
   /** Removes an item that no longer waits; does nothing if the item is not in the queue. */
-  remove(dueno: string, quien: T): void {
-    const ownerLine = this.#lines.get(dueno)
-    const donde = ownerLine?.indexOf(quien) ?? -1
-    if (!ownerLine || donde < 0) return
-    ownerLine.splice(donde, 1)
+  remove(owner: string, caller: T): void {
+    const ownerLine = this.#lines.get(owner)
+    const where = ownerLine?.indexOf(caller) ?? -1
+    if (!ownerLine || where < 0) return
+    ownerLine.splice(where, 1)
     this.#count--
-    if (ownerLine.length === 0) this.#lines.delete(dueno)
+    if (ownerLine.length === 0) this.#lines.delete(owner)
   }
 }

@@ -39,19 +39,19 @@ const formats = new Map<string, Intl.DateTimeFormat>()
  * Returns the `Intl` format of a time zone. It formats only numbers, because the words and spaces of `Intl` change
  * between versions.
  */
-function formato(zona: string): Intl.DateTimeFormat {
-  let format = formats.get(zona)
+function formato(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone)
   if (!format) {
-    const opciones = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
-    format = new Intl.DateTimeFormat('en-US', { ...opciones, second: '2-digit', hourCycle: 'h23', timeZone: zona })
-    formats.set(zona, format)
+    const options = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
+    format = new Intl.DateTimeFormat('en-US', { ...options, second: '2-digit', hourCycle: 'h23', timeZone: zone })
+    formats.set(zone, format)
   }
   return format
 }
 
-const timeZoneExists = (zona: string): boolean => {
+const timeZoneExists = (zone: string): boolean => {
   try {
-    return Boolean(formato(zona))
+    return Boolean(formato(zone))
   } catch {
     return false
   }
@@ -60,19 +60,19 @@ const timeZoneExists = (zona: string): boolean => {
 /** Formats RFC 3339 instants in one time zone, in Spanish. */
 export interface Clock {
   /** Formats an instant in long form: «14 de noviembre de 2026, 15:04». */
-  formatLong(texto: string): string
+  formatLong(text: string): string
   /** Formats an instant in short form: «14 nov 2026, 15:04». */
-  formatShort(texto: string): string
+  formatShort(text: string): string
   /** Formats the day of an instant as in RFC 3339: «2026-11-14». */
-  dia(texto: string): string
+  dia(text: string): string
   /** Formats the time of day of an instant: «15:04». */
-  hora(texto: string): string
+  hora(text: string): string
   /** Common name of the zone's time: «hora de Guatemala». */
   nombre: string
   /** UTC offset of the zone at an instant, in minutes; positive if the zone is ahead of UTC. */
-  minutes(texto: string): number
+  minutes(text: string): number
   /** Name of the zone's time with its UTC offset at that instant: «hora de Guatemala (UTC−6)». */
-  zona(texto: string): string
+  zona(text: string): string
 }
 
 /**
@@ -80,22 +80,22 @@ export interface Clock {
  * «—».
  */
 export function createClock(requestedZone: string): Clock {
-  const zona = timeZoneExists(requestedZone) ? requestedZone : 'UTC'
-  const nombre = ZONE_NAMES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
-  const withParts = (texto: string, formatParts: (parts: LocalTime) => string): string => {
-    const parts = leer(texto, zona)
+  const zone = timeZoneExists(requestedZone) ? requestedZone : 'UTC'
+  const nombre = ZONE_NAMES[zone] ?? `hora de ${zone.split('/').pop()!.replaceAll('_', ' ')}`
+  const withParts = (text: string, formatParts: (parts: LocalTime) => string): string => {
+    const parts = read(text, zone)
     return parts ? formatParts(parts) : '—'
   }
-  const hora = ({ p }: LocalTime) => `${dos(p.hour)}:${dos(p.minute)}`
-  const mes = ({ p }: LocalTime) => MONTHS[p.month - 1]!.slice(0, 3)
+  const hour = ({ p }: LocalTime) => `${dos(p.hour)}:${dos(p.minute)}`
+  const month = ({ p }: LocalTime) => MONTHS[p.month - 1]!.slice(0, 3)
   return {
-    formatLong: (texto) => withParts(texto, (l) => `${l.p.day} de ${MONTHS[l.p.month - 1]} de ${l.p.year}, ${hora(l)}`),
-    formatShort: (texto) => withParts(texto, (l) => `${dos(l.p.day)} ${mes(l)} ${l.p.year}, ${hora(l)}`),
-    dia: (texto) => withParts(texto, ({ p }) => `${String(p.year).padStart(4, '0')}-${dos(p.month)}-${dos(p.day)}`),
-    hora: (texto) => withParts(texto, hora),
-    minutes: (texto) => leer(texto, zona)?.minutes ?? 0,
+    formatLong: (text) => withParts(text, (l) => `${l.p.day} de ${MONTHS[l.p.month - 1]} de ${l.p.year}, ${hour(l)}`),
+    formatShort: (text) => withParts(text, (l) => `${dos(l.p.day)} ${month(l)} ${l.p.year}, ${hour(l)}`),
+    dia: (text) => withParts(text, ({ p }) => `${String(p.year).padStart(4, '0')}-${dos(p.month)}-${dos(p.day)}`),
+    hora: (text) => withParts(text, hour),
+    minutes: (text) => read(text, zone)?.minutes ?? 0,
     nombre,
-    zona: (texto) => withParts(texto, ({ minutes }) => `${nombre} (${offsetText(minutes)})`),
+    zona: (text) => withParts(text, ({ minutes }) => `${nombre} (${offsetText(minutes)})`),
   }
 }
 
@@ -105,19 +105,19 @@ interface LocalTime {
   minutes: number
 }
 
-function leer(texto: string, zona: string): LocalTime | undefined {
-  const instant = new Date(texto)
+function read(text: string, zone: string): LocalTime | undefined {
+  const instant = new Date(text)
   if (Number.isNaN(instant.getTime())) return undefined
   const p = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
-  for (const { type, value } of formato(zona).formatToParts(instant)) if (type in p) p[type as Campo] = Number(value)
+  for (const { type, value } of formato(zone).formatToParts(instant)) if (type in p) p[type as Campo] = Number(value)
   const local = Date.UTC(p.year, p.month - 1, p.day, p.hour, p.minute, p.second)
   return { p, minutes: Math.round((local - instant.getTime()) / MINUTE_MS) }
 }
 
-const dos = (numero: number) => String(numero).padStart(2, '0')
+const dos = (number: number) => String(number).padStart(2, '0')
 
 function offsetText(minutes: number): string {
   if (minutes === 0) return 'UTC'
-  const [horas, restMinutes] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
-  return `UTC${minutes < 0 ? '−' : '+'}${horas}${restMinutes ? `:${dos(restMinutes)}` : ''}`
+  const [hours, restMinutes] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `UTC${minutes < 0 ? '−' : '+'}${hours}${restMinutes ? `:${dos(restMinutes)}` : ''}`
 }

@@ -5,15 +5,15 @@ import { MINUTE_MS } from './units.ts'
 // Calendar days as texts, «2026-11-25» (RFC 3339, full-date). Texts of days sort like the days.
 
 /** Returns true if the text is a day of the calendar, from 1970 to 9999. */
-export const isDay = (texto: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(texto) && readInstant(`${texto}T00:00:00Z`) !== undefined
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && readInstant(`${text}T00:00:00Z`) !== undefined
 
 /** Returns the day of an instant in an IANA time zone. */
-export const dayIn = (instant: Date, zona: string): string => createClock(zona).dia(instant.toISOString())
+export const dayIn = (instant: Date, zone: string): string => createClock(zone).dia(instant.toISOString())
 
 /** Returns the instant at which the day of an instant began in an IANA time zone. */
-export function startOfDay(instant: Date, zona: string): Date {
-  const clock = createClock(zona)
+export function startOfDay(instant: Date, zone: string): Date {
+  const clock = createClock(zone)
   const midnight = Date.parse(`${clock.dia(instant.toISOString())}T00:00:00Z`)
   const midnightAt = (minutes: number) => new Date(midnight - minutes * MINUTE_MS)
   // The offset may have changed since midnight.
@@ -21,19 +21,19 @@ export function startOfDay(instant: Date, zona: string): Date {
 }
 
 /** Returns a day in short, in Spanish and without the year: «mié 25 nov». It fits a narrow field with large letters. */
-export const shortDay = (dia: string): string => dayInWords(dia).replace(/^(...)\S* (\d+) de (...).*$/, '$1 $2 $3')
+export const shortDay = (day: string): string => dayInWords(day).replace(/^(...)\S* (\d+) de (...).*$/, '$1 $2 $3')
 
 const WEEKDAYS = ['domingo', 'lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado']
 
 /** Returns a day in words, in Spanish and without the year: «miércoles 25 de noviembre». */
-export function dayInWords(dia: string): string {
-  const [, mes = '', numero = ''] = dia.split('-')
-  return `${WEEKDAYS[new Date(`${dia}T00:00:00Z`).getUTCDay()]} ${Number(numero)} de ${MONTHS[Number(mes) - 1]}`
+export function dayInWords(day: string): string {
+  const [, month = '', number = ''] = day.split('-')
+  return `${WEEKDAYS[new Date(`${day}T00:00:00Z`).getUTCDay()]} ${Number(number)} de ${MONTHS[Number(month) - 1]}`
 }
 
 /** Returns the day that is some days after another. */
-export function addDays(dia: string, dias: number): string {
-  const otro = new Date(`${dia}T00:00:00Z`)
-  otro.setUTCDate(otro.getUTCDate() + dias)
-  return otro.toISOString().slice(0, '2026-11-25'.length)
+export function addDays(day: string, days: number): string {
+  const other = new Date(`${day}T00:00:00Z`)
+  other.setUTCDate(other.getUTCDate() + days)
+  return other.toISOString().slice(0, '2026-11-25'.length)
 }

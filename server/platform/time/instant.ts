@@ -17,19 +17,19 @@ const ENDINGS = ['000Z', '00Z', '0Z', 'Z']
 export function iso(instant: Date | string): string {
   if (typeof instant !== 'string' || !DE_POSTGRES.test(instant)) return new Date(instant).toISOString()
   const end = instant.indexOf('+', AFTER_SECONDS)
-  const fecha = instant.slice(0, AFTER_DATE)
-  if (end === AFTER_SECONDS) return `${fecha}T${instant.slice(AFTER_DATE + 1, end)}.${ENDINGS[0]}`
-  return `${fecha}T${instant.slice(AFTER_DATE + 1, end)}${ENDINGS[end - AFTER_POINT]}`
+  const date = instant.slice(0, AFTER_DATE)
+  if (end === AFTER_SECONDS) return `${date}T${instant.slice(AFTER_DATE + 1, end)}.${ENDINGS[0]}`
+  return `${date}T${instant.slice(AFTER_DATE + 1, end)}${ENDINGS[end - AFTER_POINT]}`
 }
 
 /** Parses an RFC 3339 instant; undefined if the text is not one. A leap second counts as the second before it. */
-export function readInstant(texto: string): Date | undefined {
-  const parts = RFC3339.exec(texto)
+export function readInstant(text: string): Date | undefined {
+  const parts = RFC3339.exec(text)
   if (!parts) return undefined
-  const [year, mes, dia] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
-  const isLeapYear = mes === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  if (mes < 1 || mes > 12 || dia < 1 || dia > DAYS_OF_MONTHS[mes - 1]! + (isLeapYear ? 1 : 0)) return undefined
-  const instant = new Date(texto.toUpperCase().replace(/:60(?=[.Z+-])/, ':59'))
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
+  const isLeapYear = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  if (month < 1 || month > 12 || day < 1 || day > DAYS_OF_MONTHS[month - 1]! + (isLeapYear ? 1 : 0)) return undefined
+  const instant = new Date(text.toUpperCase().replace(/:60(?=[.Z+-])/, ':59'))
   // The conversion to UTC may lead to the year 10000, which RFC 3339 cannot write. Instants before 1970 are rejected,
   // too.
   const ms = instant.getTime()

@@ -16,12 +16,12 @@ const UNIX_TIME = /^(?:\d{10}|\d{13})$/
  * Undefined if the text names no instant.
  * @param inUrl true if the text came in a query string, where an unescaped `+` arrives as a space
  */
-export function faultOfInstant(texto: string, inUrl = false): string | undefined {
-  if (UNIX_TIME.test(texto)) {
-    const instant = new Date(Number(texto.padEnd(13, '0'))).toISOString()
+export function faultOfInstant(text: string, inUrl = false): string | undefined {
+  if (UNIX_TIME.test(text)) {
+    const instant = new Date(Number(text.padEnd(13, '0'))).toISOString()
     return `es un número desde 1970: escriba ${instant}`
   }
-  const [, year, month = '', date = '', hour, minute, second = '00', fraction = '', zone] = WRITTEN.exec(texto) ?? []
+  const [, year, month = '', date = '', hour, minute, second = '00', fraction = '', zone] = WRITTEN.exec(text) ?? []
   if (year === undefined) return undefined
   const day = [year, month.padStart(2, '0'), date.padStart(2, '0')].join('-')
   if (!isDay(day)) return `${day} no es un día del calendario de 1970 en adelante`
@@ -49,8 +49,8 @@ function offsetOf(zone: string): string {
 }
 
 /** Says in Spanish why a text that begins with a day is not just that day. Undefined if the text begins with no day. */
-export function faultOfDay(texto: string): string | undefined {
-  const [day, rest] = [texto.slice(0, 10), texto.slice(10)]
+export function faultOfDay(text: string): string | undefined {
+  const [day, rest] = [text.slice(0, 10), text.slice(10)]
   if (isDay(day) && /^[Tt ]/.test(rest)) return `lleva una hora: escriba solo el día, ${day}`
-  return /^\d{4}-\d{2}-\d{2}$/.test(texto) ? `${texto} no es un día del calendario de 1970 en adelante` : undefined
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text} no es un día del calendario de 1970 en adelante` : undefined
 }

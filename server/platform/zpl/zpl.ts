@@ -29,10 +29,10 @@ const PLAIN = /^[A-Za-z0-9 .,:;/()-]$/
  * outside of ASCII: none can begin a command, and no print queue changes its encoding. A `\` becomes `/`, because some
  * printers read `\&` as the end of a line.
  */
-export const fieldData = (texto: string): string => {
+export const fieldData = (text: string): string => {
   const bytes = (rawCharacter: string) =>
     [...Buffer.from(rawCharacter)].map((byte) => `_${byte.toString(16).padStart(2, '0')}`)
-  const escapedCharacters = [...texto.toWellFormed().replaceAll('\\', '/')].map((character) =>
+  const escapedCharacters = [...text.toWellFormed().replaceAll('\\', '/')].map((character) =>
     PLAIN.test(character) ? character : bytes(character).join('').toUpperCase(),
   )
   return `^FH^FD${escapedCharacters.join('')}^FS`
@@ -42,29 +42,29 @@ export const fieldData = (texto: string): string => {
 const at = (x: number, y: number) => `^FO${Math.max(0, x)},${Math.max(0, y)}`
 
 /** Returns a filled rectangle. `^GB` draws frames, and one as thick as its shorter side is full. */
-export const box = (x: number, y: number, ancho: number, alto: number): string =>
-  `${at(x, y)}^GB${ancho},${alto},${Math.max(1, Math.min(ancho, alto))}^FS`
+export const box = (x: number, y: number, width: number, height: number): string =>
+  `${at(x, y)}^GB${width},${height},${Math.max(1, Math.min(width, height))}^FS`
 
 /** Matches the texts that {@link code128} encodes: those of guide codes. */
 export const CODE_128_TEXT = /^[A-Za-z0-9-]+$/
 
 /**
  * Returns a Code 128 symbol in code set B, in which each character has 11 modules.
- * @param texto text that {@link CODE_128_TEXT} matches
+ * @param text text that {@link CODE_128_TEXT} matches
  * @param moduleWidth width of a module in dots
  */
-export const code128 = (x: number, y: number, moduleWidth: number, alto: number, texto: string): string =>
-  `${at(x, y)}^BY${moduleWidth},3,${alto}^BCN,${alto},N,N,N^FD>:${texto}^FS`
+export const code128 = (x: number, y: number, moduleWidth: number, height: number, text: string): string =>
+  `${at(x, y)}^BY${moduleWidth},3,${height}^BCN,${height},N,N,N^FD>:${text}^FS`
 
 /** Returns the width of a Code 128 symbol in code set B, in modules: start, characters, check character, stop. */
-export const modulesOf128 = (texto: string): number => 11 * (texto.length + 2) + 13
+export const modulesOf128 = (text: string): number => 11 * (text.length + 2) + 13
 
 /** Most bytes of a QR code with correction level M, by version from 1 (ISO/IEC 18004). */
 const QR_BYTES = [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331]
 
 /** Returns the modules on a side of the QR code of a text; undefined if the code would be too dense for labels. */
-export function modulesOfQr(texto: string): number | undefined {
-  const version = QR_BYTES.findIndex((maximum) => Buffer.byteLength(texto) <= maximum)
+export function modulesOfQr(text: string): number | undefined {
+  const version = QR_BYTES.findIndex((maximum) => Buffer.byteLength(text) <= maximum)
   return version < 0 ? undefined : 21 + 4 * version
 }
 
@@ -72,13 +72,13 @@ export function modulesOfQr(texto: string): number | undefined {
 const QR_SHIFT = 10
 
 /** Returns a QR code with correction level M, whose modules are squares of `moduleSize` dots. */
-export const qrCode = (x: number, y: number, moduleSize: number, texto: string): string =>
-  `${at(x, y - QR_SHIFT)}^BY2,3,${QR_SHIFT}^BQN,2,${moduleSize},M${fieldData(`MA,${texto}`)}`
+export const qrCode = (x: number, y: number, moduleSize: number, text: string): string =>
+  `${at(x, y - QR_SHIFT)}^BY2,3,${QR_SHIFT}^BQN,2,${moduleSize},M${fieldData(`MA,${text}`)}`
 
 /** Returns a picture of one bit per dot, in rows of whole bytes. */
-export function picture(x: number, y: number, ancho: number, bits: Uint8Array): string {
+export function picture(x: number, y: number, width: number, bits: Uint8Array): string {
   const hex = Buffer.from(bits).toString('hex').toUpperCase()
-  return `${at(x, y)}^GFA,${bits.length},${bits.length},${Math.ceil(ancho / 8)},${hex}^FS`
+  return `${at(x, y)}^GFA,${bits.length},${bits.length},${Math.ceil(width / 8)},${hex}^FS`
 }
 
 /** Characters that the scalable font of every printer has; U+00AD is invisible. */
@@ -100,21 +100,21 @@ const widthOf = (rawCharacter: string): number => {
 const FONT_SCALE = 1.02
 
 /** Creates the text layout for a printer's own font, whose letters are always bold. Each line is a field. */
-export function createPrinterTypography(ppp: Resolution, writeField: (campo: string) => void): Typography {
+export function createPrinterTypography(ppp: Resolution, writeField: (field: string) => void): Typography {
   const dots = dotsOf(ppp)
   let transcribed = false
 
-  const measure = (texto: string, { cuerpo }: TextStyle): number => {
+  const measure = (text: string, { cuerpo }: TextStyle): number => {
     let units = 0
-    for (const rawCharacter of texto.replaceAll('…', '...')) units += widthOf(rawCharacter)
+    for (const rawCharacter of text.replaceAll('…', '...')) units += widthOf(rawCharacter)
     return units * cuerpo * FONT_SCALE
   }
 
   /** Writes a text with the letters of the font. A different punctuation mark is no transcription. */
-  function legible(texto: string): string {
-    if (LATIN_1.test(texto)) return texto
+  function legible(text: string): string {
+    if (LATIN_1.test(text)) return text
     let marked = false
-    const transcribedParts = [...graphemes.segment(texto)].map(({ segment }) => {
+    const transcribedParts = [...graphemes.segment(text)].map(({ segment }) => {
       if (LATIN_1.test(segment)) return segment
       marked ||= !PUNCTUATION.test(segment)
       return [...inAscii(segment)].map((character) => (LATIN_1.test(character) ? character : '?')).join('')
@@ -126,19 +126,19 @@ export function createPrinterTypography(ppp: Resolution, writeField: (campo: str
   return {
     measure,
     ...createLines({ measure, legible }),
-    write(lineas, x, y, style, { ancho = 0, align = 'izquierda' } = {}) {
-      const alto = lineHeight(style)
-      const cuerpo = dots(style.cuerpo * FONT_SCALE)
-      for (const [i, linea] of lineas.entries()) {
-        const top = y + i * alto + (alto - style.cuerpo * FONT_SCALE) / 2
-        const spareWidth = align === 'izquierda' ? 0 : ancho - measure(linea, style)
+    write(lines, x, y, style, { ancho = 0, align = 'izquierda' } = {}) {
+      const height = lineHeight(style)
+      const body = dots(style.cuerpo * FONT_SCALE)
+      for (const [i, line] of lines.entries()) {
+        const top = y + i * height + (height - style.cuerpo * FONT_SCALE) / 2
+        const spareWidth = align === 'izquierda' ? 0 : ancho - measure(line, style)
         const left = x + (align === 'centro' ? spareWidth / 2 : spareWidth)
         const reverse = style.color === '#FFFFFF' ? '^FR' : ''
         writeField(
-          `${at(dots(left), dots(top))}${reverse}^A0N,${cuerpo},${cuerpo}${fieldData(linea.replaceAll('…', '...'))}`,
+          `${at(dots(left), dots(top))}${reverse}^A0N,${body},${body}${fieldData(line.replaceAll('…', '...'))}`,
         )
       }
-      return y + lineas.length * alto
+      return y + lines.length * height
     },
     takeTranscribed() {
       const taken = transcribed

@@ -24,24 +24,24 @@ export class ApiProcess {
   /** True if the process was told to end. */
   dismissed = false
   readonly #child: Worker
-  readonly #unanswered = new Map<number, (valor: ChildQuestions[keyof ChildQuestions]) => void>()
-  #numero = 0
+  readonly #unanswered = new Map<number, (value: ChildQuestions[keyof ChildQuestions]) => void>()
+  #number = 0
 
   /** @param consola receives the process's console lines */
-  constructor(consola: (linea: string) => void) {
+  constructor(consola: (line: string) => void) {
     this.#child = cluster.fork()
     const serving = Promise.withResolvers<void>()
     const exit = Promise.withResolvers<void>()
     this.serving = serving.promise
     this.end = exit.promise
-    this.#child.on('message', (mensaje: FromChild) => {
-      if (mensaje.kind === 'linea') consola(mensaje.linea)
-      else if (mensaje.kind === 'listo') serving.resolve()
-      else if (mensaje.kind === 'fin') this.reported = mensaje.metrics
-      else this.#unanswered.get(mensaje.numero)?.(mensaje.valor)
+    this.#child.on('message', (message: FromChild) => {
+      if (message.kind === 'linea') consola(message.linea)
+      else if (message.kind === 'listo') serving.resolve()
+      else if (message.kind === 'fin') this.reported = message.metrics
+      else this.#unanswered.get(message.numero)?.(message.valor)
     })
-    this.#child.once('exit', (codigo, exitSignal) => {
-      serving.reject(new StartError(`Un proceso de la API terminó antes de servir (${exitSignal ?? codigo}).`))
+    this.#child.once('exit', (code, exitSignal) => {
+      serving.reject(new StartError(`Un proceso de la API terminó antes de servir (${exitSignal ?? code}).`))
       exit.resolve()
     })
     // Prevents an unhandled rejection; code that awaits `serving` still gets the error.
@@ -54,13 +54,13 @@ export class ApiProcess {
 
   /** Asks the process about itself; undefined if it does not answer in four seconds. */
   ask<Topic extends keyof ChildQuestions>(sobre: Topic): Promise<ChildQuestions[Topic] | undefined> {
-    const numero = this.#numero++
+    const numero = this.#number++
     return new Promise((resolve) => {
       const silenceTimer = setTimeout(() => responder(undefined), ANSWER_DEADLINE_MS)
-      const responder = (valor: ChildQuestions[keyof ChildQuestions] | undefined) => {
+      const responder = (value: ChildQuestions[keyof ChildQuestions] | undefined) => {
         clearTimeout(silenceTimer)
         this.#unanswered.delete(numero)
-        resolve(valor as ChildQuestions[Topic] | undefined)
+        resolve(value as ChildQuestions[Topic] | undefined)
       }
       this.#unanswered.set(numero, responder)
       this.#tell({ kind: 'pregunta', numero, sobre })
@@ -77,7 +77,7 @@ export class ApiProcess {
   }
 
   /** Sends a message. Ignores a process that has just ended. */
-  #tell(mensaje: ToChild): void {
-    if (this.#child.isConnected()) this.#child.send(mensaje, () => {})
+  #tell(message: ToChild): void {
+    if (this.#child.isConnected()) this.#child.send(message, () => {})
   }
 }

@@ -4,9 +4,9 @@ import type { FromChild, ToChild } from './messages.ts'
 
 // Messages between an API process and the primary process that supervises it, seen from the API process.
 
-const tell = (mensaje: FromChild): Promise<void> =>
+const tell = (message: FromChild): Promise<void> =>
   new Promise((onSent) => {
-    if (process.connected) process.send!(mensaje, undefined, undefined, () => onSent())
+    if (process.connected) process.send!(message, undefined, undefined, () => onSent())
     else onSent()
   })
 
@@ -32,9 +32,9 @@ export function onStop(stop: () => unknown): void {
 /** Answers the primary process's questions about health and metrics. */
 export function answerParent({ metrics, health }: { metrics: Metrics; health: () => Promise<Health> }): void {
   metrics.observeProcess(health)
-  process.on('message', async (mensaje: ToChild) => {
-    if (mensaje.kind !== 'pregunta') return
-    const valor = mensaje.sobre === 'metrics' ? await metrics.values() : await health()
-    await tell({ kind: 'respuesta', numero: mensaje.numero, valor })
+  process.on('message', async (message: ToChild) => {
+    if (message.kind !== 'pregunta') return
+    const valor = message.sobre === 'metrics' ? await metrics.values() : await health()
+    await tell({ kind: 'respuesta', numero: message.numero, valor })
   })
 }

@@ -13,7 +13,7 @@ export class ProcessFamily {
   readonly #count: number
   readonly #exemplars: boolean
   readonly #log: Log
-  readonly #consola: (linea: string) => void
+  readonly #consola: (line: string) => void
   readonly #serving = new Set<ApiProcess>()
   readonly #starting = new Set<ApiProcess>()
   /** Sums of the counters of processes that have ended, because a counter must not decrease. */
@@ -26,7 +26,7 @@ export class ProcessFamily {
    * @param exemplars true if the metrics name traces
    * @param consola receives the console lines of the first process
    */
-  constructor(count: number, exemplars: boolean, log: Log, consola: (linea: string) => void) {
+  constructor(count: number, exemplars: boolean, log: Log, consola: (line: string) => void) {
     this.#count = count
     this.#exemplars = exemplars
     this.#log = log
@@ -86,7 +86,7 @@ export class ProcessFamily {
   /** Health of all processes together. Each value is true only if every expected process reports true. */
   async health(): Promise<Health> {
     const todas = await this.#askAll('health')
-    const every = (parte: keyof Health) => todas.length >= this.#count && todas.every((health) => health[parte])
+    const every = (part: keyof Health) => todas.length >= this.#count && todas.every((health) => health[part])
     return {
       ok: every('ok'),
       base_de_datos: every('base_de_datos'),
@@ -98,11 +98,11 @@ export class ProcessFamily {
 
   async #askAll<Topic extends keyof ChildQuestions>(sobre: Topic): Promise<ChildQuestions[Topic][]> {
     const answers = await Promise.all([...this.#serving].map((apiProcess) => apiProcess.ask(sobre)))
-    return answers.filter((respuesta) => respuesta !== undefined)
+    return answers.filter((response) => response !== undefined)
   }
 
   /** Starts one more process, and waits until it serves. */
-  async #startOne(consola: (linea: string) => void = () => {}): Promise<void> {
+  async #startOne(consola: (line: string) => void = () => {}): Promise<void> {
     if (this.#isEnding) throw new Error('API processes are stopping')
     const apiProcess = new ApiProcess(consola)
     this.#starting.add(apiProcess)

@@ -11,7 +11,7 @@ import { sumsType } from './sums.ts'
  * Starts `API_PROCESSES` processes of the API on one port and supervises them. A process that dies is replaced. SIGHUP
  * replaces all processes without refusing a request.
  */
-export const startProcesses = (config: Config, log: Log, consola: (linea: string) => void): Promise<Running> =>
+export const startProcesses = (config: Config, log: Log, consola: (line: string) => void): Promise<Running> =>
   withTeardown(config, log, async (teardown) => {
     const startedAt = performance.now()
     // The embedded PostgreSQL belongs to this process; the API processes only use it.

@@ -86,9 +86,9 @@ export const numberOfSegment = (segment: string) =>
  * @returns the time of the oldest copy that stays; undefined if there is no copy
  */
 export async function pruneBases(folder: string, since: Date): Promise<Date | undefined> {
-  const bases = listBases(folder)
-  while (bases.length > 1 && bases[1]!.end <= since) await rm(bases.shift()!.file)
-  const [oldest] = bases
+  const databases = listBases(folder)
+  while (databases.length > 1 && databases[1]!.end <= since) await rm(databases.shift()!.file)
+  const [oldest] = databases
   if (!oldest) return undefined
   const { log } = placesIn(folder)
   for (const [segment, names] of listPieces(log))

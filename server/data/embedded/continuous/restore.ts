@@ -57,11 +57,11 @@ export async function restoreContinuous(
 }
 
 function baseFor(folder: string, until: Date | undefined): BaseCopy {
-  const bases = listBases(folder)
-  const base = bases.findLast(({ end }) => until === undefined || end <= until)
+  const databases = listBases(folder)
+  const base = databases.findLast(({ end }) => until === undefined || end <= until)
   if (base) return base
-  const desde = bases[0] ? `: empieza el ${bases[0].end.toISOString()}` : ''
-  throw new EmbeddedPostgresError(`--hasta: el respaldo de ${folder} no llega tan atrás${desde}.`)
+  const from = databases[0] ? `: empieza el ${databases[0].end.toISOString()}` : ''
+  throw new EmbeddedPostgresError(`--hasta: el respaldo de ${folder} no llega tan atrás${from}.`)
 }
 
 /**

@@ -69,8 +69,8 @@ export class DeliveryLine<T extends Waiting = Waiting> {
   closed = false
 
   /** @param guiasInFlight guides with exchanges that a closed line of the same endpoint has in progress */
-  constructor(parte: MerchantShare, guiasInFlight = new Set<string>()) {
-    this.share = parte
+  constructor(part: MerchantShare, guiasInFlight = new Set<string>()) {
+    this.share = part
     this.guiasInFlight = guiasInFlight
   }
 
@@ -80,8 +80,8 @@ export class DeliveryLine<T extends Waiting = Waiting> {
   }
 
   /** Returns true if the line is full and no exchange has ended for more than `ms` milliseconds. */
-  isHung(ahora: number, ms: number): boolean {
-    return this.inFlight >= this.limit && ahora - this.lastProgress > ms
+  isHung(now: number, ms: number): boolean {
+    return this.inFlight >= this.limit && now - this.lastProgress > ms
   }
 }
 
@@ -116,18 +116,18 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
 
   /** Returns the share of a merchant, with one more line of the merchant. */
   open(comercio: string): MerchantShare {
-    const parte = this.#shares.get(comercio) ?? new MerchantShare(comercio)
-    this.#shares.set(comercio, parte)
-    parte.lineas++
-    return parte
+    const part = this.#shares.get(comercio) ?? new MerchantShare(comercio)
+    this.#shares.set(comercio, part)
+    part.lineas++
+    return part
   }
 
   /** Removes a line and the deliveries that wait in it. */
-  close(linea: L): void {
-    const { share } = linea
-    linea.closed = true
-    this.remove(linea)
-    share.stalledLines.delete(linea)
+  close(line: L): void {
+    const { share } = line
+    line.closed = true
+    this.remove(line)
+    share.stalledLines.delete(line)
     if (--share.lineas === 0) this.#shares.delete(share.comercio)
   }
 
@@ -148,9 +148,9 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
    * Reserves places for deliveries of a line while they are being read.
    * @returns the number of places, `wanted` at most
    */
-  reserve(linea: L, wanted: number): number {
-    const count = Math.min(wanted, this.roomFor(linea))
-    linea.share.reserved += count
+  reserve(line: L, wanted: number): number {
+    const count = Math.min(wanted, this.roomFor(line))
+    line.share.reserved += count
     this.#reserved += count
     return count
   }
@@ -162,70 +162,70 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
   }
 
   /** Adds a delivery at the end of its line, but before later events of the same guide. */
-  add(linea: L, aviso: T): void {
+  add(line: L, aviso: T): void {
     const { guia_id, secuencia } = aviso
-    const posterior = linea.waiting.findIndex((other) => other.guia_id === guia_id && other.secuencia > secuencia)
-    linea.waiting.splice(posterior === -1 ? linea.waiting.length : posterior, 0, aviso)
-    linea.share.waitingCount++
+    const posterior = line.waiting.findIndex((other) => other.guia_id === guia_id && other.secuencia > secuencia)
+    line.waiting.splice(posterior === -1 ? line.waiting.length : posterior, 0, aviso)
+    line.share.waitingCount++
     this.#waitingCount++
-    this.queueLine(linea)
+    this.queueLine(line)
   }
 
   /** Removes waiting deliveries from a line, all of them or those that `isSelected` selects, and returns them. */
-  remove(linea: L, isSelected: (aviso: T) => boolean = () => true): T[] {
-    const removed = linea.waiting.filter(isSelected)
+  remove(line: L, isSelected: (aviso: T) => boolean = () => true): T[] {
+    const removed = line.waiting.filter(isSelected)
     if (removed.length === 0) return removed
     const removedSet = new Set(removed)
-    linea.waiting.splice(0, linea.waiting.length, ...linea.waiting.filter((aviso) => !removedSet.has(aviso)))
-    linea.share.waitingCount -= removed.length
+    line.waiting.splice(0, line.waiting.length, ...line.waiting.filter((aviso) => !removedSet.has(aviso)))
+    line.share.waitingCount -= removed.length
     this.#waitingCount -= removed.length
     return removed
   }
 
   /** Gives a line a place among the lines that take turns, if one of its deliveries could be sent. */
-  queueLine(linea: L): void {
-    if (linea.closed || linea.isQueued || linea.inFlight >= linea.limit || linea.findFirstFree() === -1) return
-    linea.isQueued = true
-    this.#queuedLines.push(linea)
+  queueLine(line: L): void {
+    if (line.closed || line.isQueued || line.inFlight >= line.limit || line.findFirstFree() === -1) return
+    line.isQueued = true
+    this.#queuedLines.push(line)
   }
 
   /**
    * Returns the next exchange that may begin now; undefined if no exchange may begin.
    * @param maySend returns true if the line may be sent to now; other lines lose their place until the next {@link queueLine}
    */
-  take(ahora: number, maySend: (linea: L) => boolean): AdmissionTurn<T, L> | undefined {
-    if (this.#queuedLines.length === 0 || !this.#hasRoom(ahora)) return undefined
+  take(now: number, maySend: (line: L) => boolean): AdmissionTurn<T, L> | undefined {
+    if (this.#queuedLines.length === 0 || !this.#hasRoom(now)) return undefined
     const shareLimit = this.#comercioLimit()
-    for (let linea = this.#queuedLines.shift(); linea; linea = this.#queuedLines.shift()) {
-      linea.isQueued = false
-      const index = linea.inFlight < linea.limit ? linea.findFirstFree() : -1
-      if (index === -1 || !maySend(linea)) continue
-      if (linea.share.inFlightCount >= shareLimit) linea.share.stalledLines.add(linea)
-      else return this.#begin(linea, index, ahora)
+    for (let line = this.#queuedLines.shift(); line; line = this.#queuedLines.shift()) {
+      line.isQueued = false
+      const index = line.inFlight < line.limit ? line.findFirstFree() : -1
+      if (index === -1 || !maySend(line)) continue
+      if (line.share.inFlightCount >= shareLimit) line.share.stalledLines.add(line)
+      else return this.#begin(line, index, now)
     }
     return undefined
   }
 
-  #begin(linea: L, index: number, ahora: number): AdmissionTurn<T, L> {
+  #begin(linea: L, index: number, now: number): AdmissionTurn<T, L> {
     const [aviso] = linea.waiting.splice(index, 1)
-    const turno = { linea, aviso: aviso!, startedAt: ahora }
+    const turn = { linea, aviso: aviso!, startedAt: now }
     linea.share.waitingCount--
     this.#waitingCount--
-    this.#inFlight.add(turno)
-    linea.guiasInFlight.add(turno.aviso.guia_id)
-    if (linea.inFlight++ === 0) linea.lastProgress = ahora
+    this.#inFlight.add(turn)
+    linea.guiasInFlight.add(turn.aviso.guia_id)
+    if (linea.inFlight++ === 0) linea.lastProgress = now
     linea.share.inFlightCount++
     this.queueLine(linea)
-    return turno
+    return turn
   }
 
   /** Ends an exchange. Its place is free again, and so is its guide. */
-  finish(turno: AdmissionTurn<T, L>, ahora: number): void {
-    const { linea, aviso } = turno
-    if (!this.#inFlight.delete(turno)) return
+  finish(turn: AdmissionTurn<T, L>, now: number): void {
+    const { linea, aviso } = turn
+    if (!this.#inFlight.delete(turn)) return
     linea.guiasInFlight.delete(aviso.guia_id)
     linea.inFlight--
-    linea.lastProgress = ahora
+    linea.lastProgress = now
     linea.share.inFlightCount--
     const [stalledLine] = linea.share.stalledLines
     if (stalledLine) {
@@ -235,12 +235,12 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
     this.queueLine(linea)
   }
 
-  #hasRoom(ahora: number): boolean {
+  #hasRoom(now: number): boolean {
     if (this.#inFlight.size < IN_FLIGHT) return true
     if (this.#inFlight.size >= MAX_IN_FLIGHT) return false
     let slowCount = 0
     for (const { startedAt } of this.#inFlight) {
-      if (startedAt > ahora - SLOW_AFTER) break
+      if (startedAt > now - SLOW_AFTER) break
       slowCount++
     }
     return this.#inFlight.size - slowCount < IN_FLIGHT

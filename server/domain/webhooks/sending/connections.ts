@@ -39,8 +39,8 @@ export interface ReceiverConnection {
 }
 
 /** Ends an exchange with an error, or with null when the response is complete. */
-export type EndExchange = (causa: unknown) => void
-type ConnectSocket = (conexion: ReceiverConnection, url: URL, loopback: boolean) => Promise<net.Socket>
+export type EndExchange = (cause: unknown) => void
+type ConnectSocket = (connection: ReceiverConnection, url: URL, loopback: boolean) => Promise<net.Socket>
 
 export interface ConnectionPool {
   /** Takes an idle connection of the endpoint, or else opens a new one. */
@@ -48,9 +48,9 @@ export interface ConnectionPool {
   /** Opens a new connection. */
   open(titular: ConnectionOwner, url: URL, interrupt: EndExchange): ReceiverConnection
   /** Makes a connection idle after a complete exchange, so that another exchange can use it. */
-  release(conexion: ReceiverConnection): void
+  release(connection: ReceiverConnection): void
   /** Closes a connection and removes it. */
-  discard(conexion: ReceiverConnection): void
+  discard(connection: ReceiverConnection): void
   /** Closes all connections. Exchanges in progress end with {@link INTERRUPTED}. */
   close(): Promise<void>
 }
@@ -85,11 +85,11 @@ const CLIENT_OPTIONS = {
 const claveDe = ({ canal }: ConnectionOwner, url: URL) => `${canal} ${url.origin}`
 
 /** Removes a connection from the idle ones of its endpoint. */
-function removeIdle(freeByKey: Map<string, ReceiverConnection[]>, conexion: ReceiverConnection): void {
-  const sameKey = freeByKey.get(conexion.clave) ?? []
-  const i = sameKey.indexOf(conexion)
+function removeIdle(freeByKey: Map<string, ReceiverConnection[]>, connection: ReceiverConnection): void {
+  const sameKey = freeByKey.get(connection.clave) ?? []
+  const i = sameKey.indexOf(connection)
   if (i >= 0) sameKey.splice(i, 1)
-  if (sameKey.length === 0) freeByKey.delete(conexion.clave)
+  if (sameKey.length === 0) freeByKey.delete(connection.clave)
 }
 
 /**
@@ -112,63 +112,63 @@ export function createConnectionPool(connectSocket: ConnectSocket, maxIdle: numb
     const client = new Client(url.origin, {
       ...CLIENT_OPTIONS,
       connect: (_options, callback) => {
-        connectSocket(conexion, url, loopback).then(
+        connectSocket(connection, url, loopback).then(
           (socket) => callback(null, socket),
           (error) => callback(error, null),
         )
       },
     })
     const clave = claveDe(titular, url)
-    const conexion: ReceiverConnection = { ...UNOPENED, clave, client, interrupt, discarded: false }
+    const connection: ReceiverConnection = { ...UNOPENED, clave, client, interrupt, discarded: false }
     client.on('disconnect', (_origen, _clients, error) => {
-      if (!conexion.interrupt) discard(conexion)
+      if (!connection.interrupt) discard(connection)
       // If a receiver sends or closes before a request, the client would reconnect for as long as the receiver does so.
       // The client may reconnect once, if an idle socket turns out to be closed.
-      else if (!conexion.reused) conexion.interrupt(error)
+      else if (!connection.reused) connection.interrupt(error)
     })
-    openConnections.add(conexion)
-    return conexion
+    openConnections.add(connection)
+    return connection
   }
 
   const take: ConnectionPool['take'] = (titular, url, interrupt) => {
     const available = freeByKey.get(claveDe(titular, url))
     // The last connection is taken first, so that connections in excess stay idle. A destroyed socket is removed by its
     // 'disconnect' event.
-    for (let conexion = available?.pop(); conexion; conexion = available?.pop()) {
-      idleConnections.delete(conexion)
-      if (conexion.socket?.destroyed) continue
-      conexion.interrupt = interrupt
-      return conexion
+    for (let connection = available?.pop(); connection; connection = available?.pop()) {
+      idleConnections.delete(connection)
+      if (connection.socket?.destroyed) continue
+      connection.interrupt = interrupt
+      return connection
     }
     return open(titular, url, interrupt)
   }
 
-  const release: ConnectionPool['release'] = (conexion) => {
-    conexion.interrupt = null
-    conexion.reused = true
-    const sameKey = freeByKey.get(conexion.clave)
-    if (sameKey) sameKey.push(conexion)
-    else freeByKey.set(conexion.clave, [conexion])
-    const [oldestConnection] = idleConnections.add(conexion)
+  const release: ConnectionPool['release'] = (connection) => {
+    connection.interrupt = null
+    connection.reused = true
+    const sameKey = freeByKey.get(connection.clave)
+    if (sameKey) sameKey.push(connection)
+    else freeByKey.set(connection.clave, [connection])
+    const [oldestConnection] = idleConnections.add(connection)
     if (oldestConnection && idleConnections.size > maxIdle) discard(oldestConnection)
   }
 
-  const discard: ConnectionPool['discard'] = (conexion) => {
-    if (!openConnections.delete(conexion)) return
-    conexion.discarded = true
-    idleConnections.delete(conexion)
-    removeIdle(freeByKey, conexion)
-    conexion.client.destroy(() => {})
+  const discard: ConnectionPool['discard'] = (connection) => {
+    if (!openConnections.delete(connection)) return
+    connection.discarded = true
+    idleConnections.delete(connection)
+    removeIdle(freeByKey, connection)
+    connection.client.destroy(() => {})
     // The HTTP client does not know the socket until it is connected. Until then, the pool itself must destroy it.
-    conexion.socket?.destroy()
+    connection.socket?.destroy()
   }
 
   const close = async () => {
     closed = true
-    const closings = [...openConnections].map((conexion) => {
-      const { socket } = conexion
-      conexion.interrupt?.(INTERRUPTED)
-      discard(conexion)
+    const closings = [...openConnections].map((connection) => {
+      const { socket } = connection
+      connection.interrupt?.(INTERRUPTED)
+      discard(connection)
       return socket && !socket.closed && new Promise((resolve) => socket.once('close', resolve))
     })
     await Promise.all(closings)
@@ -179,57 +179,57 @@ export function createConnectionPool(connectSocket: ConnectSocket, maxIdle: numb
 
 /**
  * Opens the socket of a connection. Records the phase, the IP address and the times of DNS, TCP and TLS in
- * milliseconds. Connects only to addresses that `politica` allows.
+ * milliseconds. Connects only to addresses that `policy` allows.
  * @throws ForbiddenDestination; {@link INTERRUPTED} if the connection is discarded or closed before it is open
  */
 export async function openSocket(
-  conexion: ReceiverConnection,
+  connection: ReceiverConnection,
   url: URL,
-  politica: OutboundPolicy,
+  policy: OutboundPolicy,
   secureContext: tls.SecureContext,
 ): Promise<net.Socket> {
-  Object.assign(conexion, UNOPENED)
-  let hasta = performance.now()
+  Object.assign(connection, UNOPENED)
+  let until = performance.now()
   const measure = () => {
-    const desde = hasta
-    hasta = performance.now()
-    return hasta - desde
+    const from = until
+    until = performance.now()
+    return until - from
   }
-  const addresses = await resolveDestination(url, politica)
-  conexion.dns = measure()
-  if (conexion.discarded) throw INTERRUPTED
-  conexion.phase = 'tcp'
+  const addresses = await resolveDestination(url, policy)
+  connection.dns = measure()
+  if (connection.discarded) throw INTERRUPTED
+  connection.phase = 'tcp'
   const isSecure = url.protocol === 'https:'
-  const nombre = hostOf(url)
+  const name = hostOf(url)
   // The socket connects only to the checked addresses. Node does not call `lookup` for a literal IP address, which was
   // checked as it stands.
   const lookup: net.LookupFunction = (_name, _options, responder) => responder(null, [...addresses])
-  const opciones = {
-    host: nombre,
+  const options = {
+    host: name,
     port: Number(url.port || (isSecure ? 443 : 80)),
     lookup,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 2000,
     noDelay: true,
   }
-  const servername = net.isIP(nombre) ? '' : nombre
+  const servername = net.isIP(name) ? '' : name
   const socket = isSecure
-    ? tls.connect({ ...opciones, servername, secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
-    : net.connect(opciones)
-  conexion.socket = socket
-  conexion.interim = new InterimAnswers(socket)
+    ? tls.connect({ ...options, servername, secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
+    : net.connect(options)
+  connection.socket = socket
+  connection.interim = new InterimAnswers(socket)
   const { promise, resolve, reject } = Promise.withResolvers<net.Socket>()
   // The error listener stays, because an error before the client adds its own listener would be uncaught.
   socket.on('error', reject).once('close', () => reject(INTERRUPTED))
   socket.once('connect', () => {
-    conexion.tcp = measure()
-    conexion.ip = socket.remoteAddress ?? null
-    conexion.phase = isSecure ? 'tls' : 'ready'
+    connection.tcp = measure()
+    connection.ip = socket.remoteAddress ?? null
+    connection.phase = isSecure ? 'tls' : 'ready'
     if (!isSecure) resolve(socket)
   })
   socket.once('secureConnect', () => {
-    conexion.tls = measure()
-    conexion.phase = 'ready'
+    connection.tls = measure()
+    connection.phase = 'ready'
     resolve(socket)
   })
   return promise

@@ -48,7 +48,7 @@ type DueRow = ContentRow & { n: number; x_creado_en: Date } & {
  * Due deliveries of some endpoints, oldest first, except those that are already in memory. An endpoint that fails gets
  * one delivery, as its probe.
  */
-const LEER = statement<{ requests: string; ahora: Date }, DueRow>(
+const READ = statement<{ requests: string; ahora: Date }, DueRow>(
   'webhookEntregas.leer',
   'part',
   `select x.n, ${AVISO_COLUMNS.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
@@ -84,11 +84,11 @@ export async function readDue(
   const contents: AvisoContent[][] = requests.map(() => [])
   const numbered = requests.map((request, n) => ({ n, ...request }))
   const rows = await askByMerchant(db, numbered, ({ query }, shardRequests) =>
-    query(LEER, { requests: JSON.stringify(shardRequests), ahora }),
+    query(READ, { requests: JSON.stringify(shardRequests), ahora }),
   )
   for (const row of rows) {
-    const contenido = toContent(deps, requests[row.n]!, row)
-    if (contenido) contents[row.n]!.push(contenido)
+    const content = toContent(deps, requests[row.n]!, row)
+    if (content) contents[row.n]!.push(content)
   }
   return contents
 }
@@ -128,11 +128,11 @@ const ENDPOINTS_PER_STEP = 500
 /**
  * SQL of the endpoints with pending deliveries, from one endpoint to the next along the partial index. The cost depends
  * on the number of endpoints, not on the number of their deliveries.
- * @param desde SQL condition: the endpoint after which to begin
+ * @param from SQL condition: the endpoint after which to begin
  * @param mayContinue SQL condition: true if another endpoint may follow
  */
-const withPendingSql = (desde: string, mayContinue: string) => `with recursive p as (
-    (select comercio_id, modo, webhook, 1 as n from webhook_aviso where estado = 'pendiente' ${desde}
+const withPendingSql = (from: string, mayContinue: string) => `with recursive p as (
+    (select comercio_id, modo, webhook, 1 as n from webhook_aviso where estado = 'pendiente' ${from}
      order by comercio_id, modo, webhook limit 1)
     union all
     select s.*, p.n + 1 from p cross join lateral (
@@ -162,16 +162,16 @@ const SEARCH_START: Record<keyof ClaveDeWebhook, string> = {
 }
 
 /**
- * Returns the next endpoints that have due deliveries in one database, after `despues` or from the beginning. With
+ * Returns the next endpoints that have due deliveries in one database, after `after` or from the beginning. With
  * Citus, several databases hold merchants' rows, and each is searched by itself.
  * @returns `ultimo`: the endpoint after which the next step begins; undefined at the end
  */
 export async function findDue(
   db: Pick<Db, 'query'>,
   ahora: Date,
-  despues: ClaveDeWebhook | undefined,
+  after: ClaveDeWebhook | undefined,
 ): Promise<{ claves: ClaveDeWebhook[]; ultimo: ClaveDeWebhook | undefined }> {
-  const { comercio_id, modo, webhook } = despues ?? SEARCH_START
+  const { comercio_id, modo, webhook } = after ?? SEARCH_START
   const rows = await db.query(FIND_DUE, { from_comercio: comercio_id, modo, webhook, ahora })
   return {
     claves: rows.filter(({ due }) => due),
@@ -265,5 +265,5 @@ const NEXT_DUE = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { e
 )
 
 /** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */
-export const nextDueOf = (db: Db, claves: readonly ClaveDeWebhook[], ahora: Date) =>
-  askByMerchant(db, claves, ({ query }, shardKeys) => query(NEXT_DUE, { claves: JSON.stringify(shardKeys), ahora }))
+export const nextDueOf = (db: Db, keys: readonly ClaveDeWebhook[], ahora: Date) =>
+  askByMerchant(db, keys, ({ query }, shardKeys) => query(NEXT_DUE, { claves: JSON.stringify(shardKeys), ahora }))

@@ -102,8 +102,8 @@ export class DueReader {
     if (endpointReads.length === 0) return false
     const shards = await byPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.lease.key.comercio_id)
     const successes = await Promise.all(
-      shards.map(([, parte]) =>
-        this.#readShard(parte).then(
+      shards.map(([, part]) =>
+        this.#readShard(part).then(
           () => true,
           (error: unknown) => {
             this.#onError(error)
@@ -129,10 +129,10 @@ export class DueReader {
         readDue(this.#deps, dueRequests, this.#deps.clock()),
         this.#refresh(endpointReads.map(({ endpoint }) => endpoint)),
       ])
-      const ahora = this.#deps.timers.now()
+      const now = this.#deps.timers.now()
       for (const [i, { endpoint, count }] of endpointReads.entries()) {
         const contents = contentsByRead[i]!
-        for (const contenido of contents) this.#take(endpoint, toReady(contenido, ahora))
+        for (const content of contents) this.#take(endpoint, toReady(content, now))
         // If the read returned as many deliveries as requested, more may be due.
         if (contents.length >= count) endpoint.announce()
       }
@@ -140,11 +140,11 @@ export class DueReader {
       for (const { endpoint } of endpointReads) endpoint.announce()
       throw error
     } finally {
-      const ahora = this.#deps.timers.now()
+      const now = this.#deps.timers.now()
       for (const [i, { endpoint, count }] of endpointReads.entries()) {
         this.#admission.unreserve(endpoint, count)
         const readIds = contentsByRead[i]?.map(({ aviso }) => aviso.evento) ?? []
-        endpoint.endRead(readIds, ahora)
+        endpoint.endRead(readIds, now)
       }
     }
     for (const { endpoint } of endpointReads) if (endpoint.sendMode === 'open') this.consider(endpoint)

@@ -22,7 +22,7 @@ export const toReady = (contenido: AvisoContent, desde: number): ReadyDelivery =
  * Returns true if a pause has not ended yet. A pause that ends more than twice {@link MAX_BRAKE} from now comes from
  * a wrong clock and does not count.
  */
-const frena = (hasta: Date, instant: Date) => hasta > instant && hasta.getTime() <= instant.getTime() + 2 * MAX_BRAKE
+const frena = (until: Date, instant: Date) => until > instant && until.getTime() <= instant.getTime() + 2 * MAX_BRAKE
 
 /** Maximum age of an endpoint's data when a delivery is sent to it, in milliseconds. */
 const FRESH_MS = 1_500
@@ -72,7 +72,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
    * Time when the read before the last one ended, in milliseconds. Until the first read, the time when the endpoint was
    * taken.
    */
-  #antes: number
+  #before: number
   /** Time when the last read ended, in milliseconds. Until the first read, the time when the endpoint was taken. */
   #lastReadAt: number
   /** Ids of the events that the last read returned. */
@@ -81,13 +81,13 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   lastActivity: number
 
   /** @param before earlier hold of this process on the endpoint, with deliveries that it is still sending */
-  constructor(lease: Lease, parte: MerchantShare, ahora: number, before?: Endpoint) {
-    super(parte, before?.guiasInFlight)
+  constructor(lease: Lease, part: MerchantShare, now: number, before?: Endpoint) {
+    super(part, before?.guiasInFlight)
     this.lease = lease
     this.inMemory = before?.inMemory ?? new Set()
-    this.lastActivity = ahora
-    this.#antes = ahora
-    this.#lastReadAt = ahora
+    this.lastActivity = now
+    this.#before = now
+    this.#lastReadAt = now
   }
 
   get readMode(): ReadMode {
@@ -118,17 +118,17 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
     this.#readMode = 'reading'
   }
 
-  /** Stores the present row of the endpoint. @param receptor undefined if the endpoint no longer exists */
-  refresh(receptor: Receptor | undefined, ahora: number): void {
-    this.receptor = receptor
-    this.#readAt = ahora
+  /** Stores the present row of the endpoint. @param receiver undefined if the endpoint no longer exists */
+  refresh(receiver: Receptor | undefined, now: number): void {
+    this.receptor = receiver
+    this.#readAt = now
     this.#isUncertain = this.#unsettledFailures > 0
-    if (receptor?.fallas === 0) this.#failures = 0
-    this.#setSendMode(Math.max(this.#failures, receptor?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 'probing' : 'open')
+    if (receiver?.fallas === 0) this.#failures = 0
+    this.#setSendMode(Math.max(this.#failures, receiver?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 'probing' : 'open')
   }
 
-  isFresh(ahora: number): boolean {
-    return ahora - this.#readAt < FRESH_MS
+  isFresh(now: number): boolean {
+    return now - this.#readAt < FRESH_MS
   }
 
   /** Returns true if the endpoint accepts all due deliveries, and not only deliveries sent on request. */
@@ -185,10 +185,10 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   }
 
   /** Records the end of a read. @param readIds ids of the events that the read returned */
-  endRead(readIds: readonly string[], ahora: number): void {
+  endRead(readIds: readonly string[], now: number): void {
     this.#readMode = AFTER_READ[this.#readMode]
-    this.#antes = this.#lastReadAt
-    this.#lastReadAt = ahora
+    this.#before = this.#lastReadAt
+    this.#lastReadAt = now
     this.#lastReadIds = new Set(readIds)
     this.#dropped.clear()
   }
@@ -196,9 +196,9 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   /**
    * Returns true if no read has returned the event. A read may see a commit before the process that commits knows of
    * it.
-   * @param desde time when the write of the event began, in milliseconds
+   * @param from time when the write of the event began, in milliseconds
    */
-  isNew(evento: string, desde: number): boolean {
-    return desde > this.#antes && !this.#lastReadIds.has(evento)
+  isNew(evento: string, from: number): boolean {
+    return from > this.#before && !this.#lastReadIds.has(evento)
   }
 }

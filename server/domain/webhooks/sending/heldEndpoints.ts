@@ -58,7 +58,7 @@ export class HeldEndpoints {
       },
       onLost: ({ key }) => this.#letGo(this.#held.get(key.webhook)),
       // The process that holds the endpoint may not know of deliveries committed by this process, so it gets a signal.
-      onNotTaken: (claves) => deps.signalWebhooks(claves),
+      onNotTaken: (keys) => deps.signalWebhooks(keys),
     })
   }
 
@@ -76,9 +76,9 @@ export class HeldEndpoints {
    * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  request(claves: readonly ClaveDeWebhook[], fromOther: boolean): void {
-    for (const clave of claves) this.#leases.request(clave, fromOther)
-    if (claves.length > 0) this.take()
+  request(keys: readonly ClaveDeWebhook[], fromOther: boolean): void {
+    for (const key of keys) this.#leases.request(key, fromOther)
+    if (keys.length > 0) this.take()
   }
 
   /** Claims the requested endpoints, and all others that no process holds. */
@@ -92,16 +92,16 @@ export class HeldEndpoints {
   }
 
   /** Sends the heartbeat if it is due, releases idle endpoints, and claims endpoints that no process holds. */
-  maintain(ahora: number): void {
+  maintain(now: number): void {
     if (this.#held.size === 0) return
-    this.#leases.beat(ahora).catch(this.#listener.onError)
+    this.#leases.beat(now).catch(this.#listener.onError)
     const idleEndpoints = [...this.#held.values()].filter(
       ({ inMemory, readMode, lastActivity }) =>
-        inMemory.size === 0 && readMode === 'read' && lastActivity < ahora - MAX_IDLE_MS,
+        inMemory.size === 0 && readMode === 'read' && lastActivity < now - MAX_IDLE_MS,
     )
     this.release(idleEndpoints).catch(this.#listener.onError)
-    if (ahora < this.#nextClaimAt) return
-    this.#nextClaimAt = ahora + CLAIM_INTERVAL_MS
+    if (now < this.#nextClaimAt) return
+    this.#nextClaimAt = now + CLAIM_INTERVAL_MS
     this.#deps.announceWork()
     this.take()
   }
@@ -156,7 +156,7 @@ export class HeldEndpoints {
           const endpoints = [...this.#toRefresh]
           this.#toRefresh.clear()
           const shards = await byPart(this.#deps.db, endpoints, ({ lease }) => lease.key.comercio_id)
-          await Promise.all(shards.map(([, parte]) => this.refreshAll(parte).catch(this.#listener.onError)))
+          await Promise.all(shards.map(([, part]) => this.refreshAll(part).catch(this.#listener.onError)))
         }
       } catch (error) {
         this.#listener.onError(error)
@@ -170,11 +170,11 @@ export class HeldEndpoints {
   async refreshAll(endpoints: readonly Endpoint[]): Promise<void> {
     for (const endpoint of endpoints) this.#toRefresh.delete(endpoint)
     // The time is taken before the read, so the data is at least as new as this time says.
-    const ahora = this.#deps.timers.now()
-    const claves = endpoints.map(({ lease }) => lease.key)
-    const receivers = await readReceivers(this.#deps, claves, (webhook) => this.#held.get(webhook)?.receptor)
+    const now = this.#deps.timers.now()
+    const keys = endpoints.map(({ lease }) => lease.key)
+    const receivers = await readReceivers(this.#deps, keys, (webhook) => this.#held.get(webhook)?.receptor)
     for (const endpoint of endpoints) {
-      endpoint.refresh(receivers.get(endpoint.lease.key.webhook), ahora)
+      endpoint.refresh(receivers.get(endpoint.lease.key.webhook), now)
       this.#listener.onRefreshed(endpoint)
     }
   }

@@ -58,7 +58,7 @@ export class Hosts<Line> {
    * Returns true if the request may be sent now. If not, remembers which line of deliveries waits. {@link finish}
    * returns the line when an exchange with the same host ends.
    */
-  maySend(hostSend: HostSend, linea: Line): boolean {
+  maySend(hostSend: HostSend, line: Line): boolean {
     const { host } = hostSend
     const hostLimit = this.#accepts(hostSend) ? PER_HOST : PER_UNKNOWN_HOST
     const hasTokens = this.#bucketKeys(hostSend).every(
@@ -66,7 +66,7 @@ export class Hosts<Line> {
     )
     if (hasTokens && this.#inFlight.de(host) < hostLimit) return true
     const waitingLines = this.#waitingLines.get(host) ?? new Set()
-    this.#waitingLines.set(host, waitingLines.add(linea))
+    this.#waitingLines.set(host, waitingLines.add(line))
     return false
   }
 
@@ -95,9 +95,9 @@ export class Hosts<Line> {
   }
 
   /** Removes a closed line, so that it no longer waits for any host. */
-  forget(linea: Line): void {
+  forget(line: Line): void {
     for (const [host, waitingLines] of this.#waitingLines)
-      if (waitingLines.delete(linea) && waitingLines.size === 0) this.#waitingLines.delete(host)
+      if (waitingLines.delete(line) && waitingLines.size === 0) this.#waitingLines.delete(host)
   }
 
   #accepts({ host, verified }: HostSend): boolean {
@@ -121,8 +121,8 @@ const hostNameOf = ({ protocol, hostname, host }: URL) => (protocol === 'http:' 
  * Returns the properties of a request for {@link Hosts}. Returns undefined if the endpoint's address is not
  * allowed; then no request is sent.
  */
-export function hostSendOf(receptor: Receptor, aviso: Pick<WebhookAvisoRow, 'causa'>): HostSend | undefined {
-  const { comercio_id, direccion, modo, comprobado_en } = receptor
+export function hostSendOf(receiver: Receptor, aviso: Pick<WebhookAvisoRow, 'causa'>): HostSend | undefined {
+  const { comercio_id, direccion, modo, comprobado_en } = receiver
   if (!direccion) return undefined
   const verified = needsVerification(modo) && comprobado_en !== null
   return {

@@ -129,6 +129,6 @@ const FIND_ORPHANS = statement<object, LeaseRecord>(
  * processes first. The statement after it therefore sees the processes whose heartbeat came in time.
  */
 export async function findOrphans(db: Pick<Db, 'query'>): Promise<LeaseRecord[]> {
-  const [turno] = await db.query(BURY_DEAD)
-  return turno!.due ? db.query(FIND_ORPHANS) : []
+  const [turn] = await db.query(BURY_DEAD)
+  return turn!.due ? db.query(FIND_ORPHANS) : []
 }

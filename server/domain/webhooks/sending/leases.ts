@@ -51,17 +51,17 @@ export class Lease {
   /** Time of the last renewal in pg-boss, in milliseconds of the process's clock. */
   renewedAt: number
 
-  constructor(clave: ClaveDeWebhook, trabajo: LeaseRecord, heartbeatAt: number, timeoutMs = Number.POSITIVE_INFINITY) {
-    this.key = clave
-    this.claim = trabajo
+  constructor(key: ClaveDeWebhook, job: LeaseRecord, heartbeatAt: number, timeoutMs = Number.POSITIVE_INFINITY) {
+    this.key = key
+    this.claim = job
     this.heartbeatAt = heartbeatAt
     this.timeoutMs = timeoutMs
     this.renewedAt = heartbeatAt
   }
 
   /** Returns true if an exchange that begins now ends within the lease. */
-  isValid(ahora: number): boolean {
-    return ahora - this.heartbeatAt < MAX_HEARTBEAT_AGE_MS
+  isValid(now: number): boolean {
+    return now - this.heartbeatAt < MAX_HEARTBEAT_AGE_MS
   }
 }
 
@@ -71,7 +71,7 @@ interface LeaseListener {
   /** Called with a lease that another process may hold by now. */
   onLost: (lease: Lease) => void
   /** Called with endpoints that this process asked for and that another process holds. */
-  onNotTaken: (claves: readonly ClaveDeWebhook[]) => void
+  onNotTaken: (keys: readonly ClaveDeWebhook[]) => void
 }
 
 /**
@@ -153,27 +153,27 @@ export class Leases {
   }
 
   #rememberForeign(foreign: readonly { clave: ClaveDeWebhook; fromOther: boolean }[]): void {
-    const ahora = this.#timers.now()
-    for (const [webhook, hasta] of this.#foreignUntil) if (hasta < ahora) this.#foreignUntil.delete(webhook)
-    for (const { clave } of foreign) this.#foreignUntil.set(clave.webhook, ahora + FOREIGN_HOLD_MS)
+    const now = this.#timers.now()
+    for (const [webhook, until] of this.#foreignUntil) if (until < now) this.#foreignUntil.delete(webhook)
+    for (const { clave } of foreign) this.#foreignUntil.set(clave.webhook, now + FOREIGN_HOLD_MS)
     const keysToSignal = foreign.filter(({ fromOther }) => !fromOther).map(({ clave }) => clave)
     if (keysToSignal.length > 0) this.#listener.onNotTaken(keysToSignal)
   }
 
   /** Creates the jobs of endpoints. The queue allows no second job for an endpoint, waiting or held. */
-  async #enqueue(claves: readonly ClaveDeWebhook[]): Promise<void> {
-    if (claves.length === 0 || this.#closed) return
-    const trabajos = claves.map(({ comercio_id, modo, webhook }) => ({
+  async #enqueue(keys: readonly ClaveDeWebhook[]): Promise<void> {
+    if (keys.length === 0 || this.#closed) return
+    const jobs = keys.map(({ comercio_id, modo, webhook }) => ({
       data: { comercio_id, modo, webhook },
       singletonKey: webhook,
     }))
-    await this.#boss.insert(LEASE_QUEUE, trabajos, { returnId: false })
+    await this.#boss.insert(LEASE_QUEUE, jobs, { returnId: false })
   }
 
   async #claim(): Promise<number> {
     const heartbeatAt = this.#timers.now()
-    const trabajos = await this.#boss.fetch<ClaveDeWebhook>(LEASE_QUEUE, { batchSize: LEASES_PER_CLAIM })
-    const newLeases = trabajos.map(
+    const jobs = await this.#boss.fetch<ClaveDeWebhook>(LEASE_QUEUE, { batchSize: LEASES_PER_CLAIM })
+    const newLeases = jobs.map(
       ({ id, retryCount, data, heartbeatSeconds }) =>
         new Lease(data, { id, retryCount }, heartbeatAt, heartbeatSeconds ? heartbeatSeconds * 1_000 : undefined),
     )
@@ -181,22 +181,22 @@ export class Leases {
     this.#lose(newLeases.flatMap(({ key }) => this.#held.get(key.webhook) ?? []))
     for (const lease of newLeases) this.#held.set(lease.key.webhook, lease)
     if (newLeases.length > 0) this.#listener.onTaken(newLeases)
-    return trabajos.length
+    return jobs.length
   }
 
   /** Sends the heartbeat of the process if it is due. A lease that the heartbeat does not confirm is lost. */
-  async beat(ahora: number): Promise<void> {
-    if (this.#beating || this.#held.size === 0 || ahora - this.#lastBeatAt < HEARTBEAT_INTERVAL_MS) return
+  async beat(now: number): Promise<void> {
+    if (this.#beating || this.#held.size === 0 || now - this.#lastBeatAt < HEARTBEAT_INTERVAL_MS) return
     this.#beating = true
-    this.#lastBeatAt = ahora
+    this.#lastBeatAt = now
     try {
-      await this.#confirm(ahora)
+      await this.#confirm(now)
     } finally {
       this.#beating = false
     }
   }
 
-  async #confirm(ahora: number): Promise<void> {
+  async #confirm(now: number): Promise<void> {
     const recordedLeases = this.all().filter(({ recorded }) => recorded)
     const isNewPump = recordedLeases.length === 0
     if (isNewPump) this.#pumpId = randomUUID()
@@ -206,25 +206,25 @@ export class Leases {
     if (!lostRecords) return this.#lose(recordedLeases)
     const lostClaims = new Set(lostRecords.map(claimOf))
     const isLost = ({ claim }: Lease) => lostClaims.size > 0 && lostClaims.has(claimOf(claim))
-    for (const lease of recordedLeases) if (!isLost(lease)) lease.heartbeatAt = ahora
+    for (const lease of recordedLeases) if (!isLost(lease)) lease.heartbeatAt = now
     this.#lose(recordedLeases.filter(isLost))
-    await this.#record(ahora)
-    await this.#renew(ahora)
+    await this.#record(now)
+    await this.#renew(now)
     if (this.#toDelete.size > 0) await this.#delete([])
   }
 
   /** Records the leases that are not yet recorded for this process. Until then, a lease expires with its claim. */
-  async #record(ahora: number): Promise<void> {
+  async #record(now: number): Promise<void> {
     const newLeases = this.all().filter(({ recorded }) => !recorded)
-    for (let desde = 0; desde < newLeases.length; desde += LEASES_PER_STATEMENT) {
-      const batch = newLeases.slice(desde, desde + LEASES_PER_STATEMENT)
+    for (let from = 0; from < newLeases.length; from += LEASES_PER_STATEMENT) {
+      const batch = newLeases.slice(from, from + LEASES_PER_STATEMENT)
       const tomas = batch.map(({ claim }) => claim)
       const recordedIds = new Set(await recordLeases(this.#db, this.#pumpId, tomas))
       // While a lease close to its end was recorded, another process may have taken it.
       const inTime = batch.filter((lease) => recordedIds.has(lease.claim.id) && lease.isValid(this.#timers.now()))
       for (const lease of inTime) {
         lease.recorded = true
-        lease.heartbeatAt = ahora
+        lease.heartbeatAt = now
       }
       const unrecorded = batch.filter(({ recorded }) => !recorded)
       this.#lose(unrecorded)
@@ -233,9 +233,9 @@ export class Leases {
   }
 
   /** Renews the heartbeats of pg-boss; the heartbeats that expire first are renewed first. */
-  async #renew(ahora: number): Promise<void> {
+  async #renew(now: number): Promise<void> {
     const batch = this.all()
-      .filter(({ renewedAt, timeoutMs }) => ahora - renewedAt > RENEWAL_FRACTION * timeoutMs)
+      .filter(({ renewedAt, timeoutMs }) => now - renewedAt > RENEWAL_FRACTION * timeoutMs)
       .sort((a, b) => a.renewedAt + a.timeoutMs - (b.renewedAt + b.timeoutMs))
       .slice(0, LEASES_PER_STATEMENT)
     if (batch.length === 0) return
@@ -246,7 +246,7 @@ export class Leases {
     )) as { settled?: string[] }
     if (!settled) throw new Error('pg-boss touch() returned no list of renewed jobs')
     const aliveIds = new Set(settled)
-    for (const lease of batch) if (aliveIds.has(lease.claim.id)) lease.renewedAt = ahora
+    for (const lease of batch) if (aliveIds.has(lease.claim.id)) lease.renewedAt = now
     this.#lose(batch.filter(({ claim }) => !aliveIds.has(claim.id)))
   }
 
@@ -264,8 +264,8 @@ export class Leases {
    */
   async rescue(): Promise<number> {
     const orphans = await findOrphans(this.#db)
-    for (let desde = 0; desde < orphans.length; desde += LEASES_PER_STATEMENT)
-      await this.#boss.fail(LEASE_QUEUE, orphans.slice(desde, desde + LEASES_PER_STATEMENT), {
+    for (let from = 0; from < orphans.length; from += LEASES_PER_STATEMENT)
+      await this.#boss.fail(LEASE_QUEUE, orphans.slice(from, from + LEASES_PER_STATEMENT), {
         message: 'process lost',
       })
     return orphans.length

@@ -32,9 +32,9 @@ type PumpDeps = Pick<
 >
 
 /** Returns the `traceparent` of the delivery's event; null if the event is not traced. */
-const traceparentOf = (contenido: AvisoContent) => ('evento' in contenido ? contenido.evento.traza : null)
+const traceparentOf = (content: AvisoContent) => ('evento' in content ? content.evento.traza : null)
 /** Returns the id of the trace of the delivery's event. */
-const traceOf = (contenido: AvisoContent) => traceparentOf(contenido)?.split('-')[1]
+const traceOf = (content: AvisoContent) => traceparentOf(content)?.split('-')[1]
 
 /**
  * Sends due deliveries to merchants' servers. A class of its own does each step, and this class connects them:
@@ -56,7 +56,7 @@ export class Pump {
   readonly #endpoints: HeldEndpoints
   readonly #reader: DueReader
   readonly #settlement: Settlement
-  readonly #busqueda: DueSearch
+  readonly #search: DueSearch
   readonly #retries: Retries
   #cancelRound = () => {}
   #stopped = false
@@ -83,14 +83,14 @@ export class Pump {
       this.#onSettled(group, healthMayDiffer),
     )
     this.#retries = new Retries(boss, deps)
-    this.#busqueda = new DueSearch(deps, (claves) => this.#onFound(claves), this.#logFailure('webhook search failed'))
+    this.#search = new DueSearch(deps, (keys) => this.#onFound(keys), this.#logFailure('webhook search failed'))
     this.#scheduleRound()
-    this.#busqueda.request()
+    this.#search.request()
   }
 
   /** Starts a search for due deliveries of any endpoint. */
   wake(): void {
-    this.#busqueda.request()
+    this.#search.request()
   }
 
   /**
@@ -98,11 +98,11 @@ export class Pump {
    * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  look(claves: readonly ClaveDeWebhook[], fromOther = false): void {
+  look(keys: readonly ClaveDeWebhook[], fromOther = false): void {
     const notHeld: ClaveDeWebhook[] = []
-    for (const clave of claves) {
-      const endpoint = this.#endpoints.de(clave.webhook)
-      if (!endpoint) notHeld.push(clave)
+    for (const key of keys) {
+      const endpoint = this.#endpoints.de(key.webhook)
+      if (!endpoint) notHeld.push(key)
       else {
         endpoint.lastActivity = this.#deps.timers.now()
         this.#reader.request(endpoint)
@@ -116,16 +116,16 @@ export class Pump {
    * read again.
    */
   receive(recentEventos: readonly RecentEvento[]): void {
-    const ahora = this.#deps.timers.now()
+    const now = this.#deps.timers.now()
     const keysToLook: ClaveDeWebhook[] = []
     for (const recentEvento of recentEventos)
-      for (const contenido of avisosOf(recentEvento)) {
-        const { aviso } = contenido
+      for (const content of avisosOf(recentEvento)) {
+        const { aviso } = content
         const endpoint = this.#endpoints.de(aviso.webhook)
         if (endpoint?.isNew(aviso.evento, recentEvento.desde) && this.#fits(endpoint, aviso.secuencia)) {
-          endpoint.lastActivity = ahora
+          endpoint.lastActivity = now
           endpoint.inMemory.add(aviso.evento)
-          this.#admission.add(endpoint, toReady(contenido, ahora))
+          this.#admission.add(endpoint, toReady(content, now))
         } else keysToLook.push(aviso)
       }
     this.#send()
@@ -158,7 +158,7 @@ export class Pump {
     this.#cancelRound()
     this.#retries.close()
     this.#reader.close()
-    await Promise.all([this.#busqueda.close(), this.#endpoints.close()])
+    await Promise.all([this.#search.close(), this.#endpoints.close()])
     for (const endpoint of this.#endpoints.all()) this.#admission.remove(endpoint)
     const deadline = this.#deps.timers.now() + STOP_TIMEOUT_MS
     while (this.#deps.timers.now() < deadline && this.#admission.inFlightCount + this.#settlement.pending > 0) {
@@ -175,12 +175,12 @@ export class Pump {
 
   /** Begins all exchanges for which there is room. */
   #send(): void {
-    const ahora = this.#deps.timers.now()
-    const maySend = (endpoint: Endpoint) => this.#maySend(endpoint, ahora)
+    const now = this.#deps.timers.now()
+    const maySend = (endpoint: Endpoint) => this.#maySend(endpoint, now)
     while (!this.#stopped && this.#settlement.hasRoom) {
-      const turno = this.#admission.take(ahora, maySend)
-      if (!turno) return
-      void this.#attempt(turno)
+      const turn = this.#admission.take(now, maySend)
+      if (!turn) return
+      void this.#attempt(turn)
     }
   }
 
@@ -188,9 +188,9 @@ export class Pump {
    * Returns true if the endpoint may be sent to now. If its data is too old, starts a read; the endpoint has its turn
    * after the read.
    */
-  #maySend(endpoint: Endpoint, ahora: number): boolean {
-    if (!endpoint.isFresh(ahora)) this.#endpoints.refresh(endpoint)
-    else return endpoint.lease.isValid(ahora) && endpoint.receptor?.claves !== undefined && this.#fitsItsHost(endpoint)
+  #maySend(endpoint: Endpoint, now: number): boolean {
+    if (!endpoint.isFresh(now)) this.#endpoints.refresh(endpoint)
+    else return endpoint.lease.isValid(now) && endpoint.receptor?.claves !== undefined && this.#fitsItsHost(endpoint)
     return false
   }
 
@@ -200,45 +200,45 @@ export class Pump {
     return !hostSend || this.#hosts.maySend(hostSend, endpoint)
   }
 
-  async #attempt(turno: AdmissionTurn<ReadyDelivery, Endpoint>): Promise<void> {
-    const { linea: endpoint, aviso } = turno
+  async #attempt(turn: AdmissionTurn<ReadyDelivery, Endpoint>): Promise<void> {
+    const { linea: endpoint, aviso } = turn
     const hostSend = hostSendOf(endpoint.receptor!, aviso.contenido.aviso)
     if (hostSend) this.#hosts.start(hostSend)
-    const resultado = await this.#exchange(endpoint, aviso.contenido).catch((err: unknown) => {
+    const result = await this.#exchange(endpoint, aviso.contenido).catch((err: unknown) => {
       this.#deps.log.error({ err, webhook: endpoint.lease.key.webhook }, 'webhook exchange failed')
       return undefined
     })
-    const ahora = this.#deps.timers.now()
-    this.#admission.finish(turno, ahora)
+    const now = this.#deps.timers.now()
+    this.#admission.finish(turn, now)
     if (hostSend)
-      for (const otro of this.#hosts.finish(hostSend, resultado?.respuesta.error === null))
-        this.#admission.queueLine(otro)
-    endpoint.lastActivity = ahora
+      for (const other of this.#hosts.finish(hostSend, result?.respuesta.error === null))
+        this.#admission.queueLine(other)
+    endpoint.lastActivity = now
     // The process may have lost the endpoint during the exchange, and taken it again. The guide is now free in both.
     const currentEndpoint = this.#endpoints.de(endpoint.lease.key.webhook) ?? endpoint
     this.#admission.queueLine(currentEndpoint)
     // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
-    if (resultado && !this.#abandoned) this.#record(currentEndpoint, resultado, traceOf(aviso.contenido))
+    if (result && !this.#abandoned) this.#record(currentEndpoint, result, traceOf(aviso.contenido))
     else this.#giveBack(currentEndpoint, aviso)
     this.#send()
     this.#reader.consider(currentEndpoint)
   }
 
   /** Makes the attempt in the trace of its event, also when the event is days old. */
-  #exchange(endpoint: Endpoint, contenido: AvisoContent): Promise<AttemptResult> {
+  #exchange(endpoint: Endpoint, content: AvisoContent): Promise<AttemptResult> {
     const { claim, key } = endpoint.lease
-    const parent = traceparentOf(contenido)
+    const parent = traceparentOf(content)
     const attributes = { 'guias.webhook': key.webhook, 'guias.arriendo': claim.id }
-    return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receptor!, contenido))
+    return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receptor!, content))
   }
 
-  #record(endpoint: Endpoint, resultado: AttemptResult, traza: string | undefined): void {
-    const { error, total_ms } = resultado.respuesta
-    this.#deps.metrics.intento(error, total_ms / 1_000, traza)
-    const falla = endpoint.record(error === null)
-    this.#settlement.add(resultado, endpoint.isHealthy)
+  #record(endpoint: Endpoint, result: AttemptResult, trace: string | undefined): void {
+    const { error, total_ms } = result.respuesta
+    this.#deps.metrics.intento(error, total_ms / 1_000, trace)
+    const fault = endpoint.record(error === null)
+    this.#settlement.add(result, endpoint.isHealthy)
     // The endpoint now gets one delivery at a time. Its waiting deliveries are read again in their turn.
-    if (falla) this.#dropReady(endpoint)
+    if (fault) this.#dropReady(endpoint)
   }
 
   // --- Settling results, and reading deliveries that a search has found ---
@@ -262,8 +262,8 @@ export class Pump {
    */
   #onHealthChanged(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.refresh(endpoint)
-    const claves = endpoints.map(({ lease }) => lease.key)
-    byPart(this.#deps.db, claves, ({ comercio_id }) => comercio_id).then((shards) => {
+    const keys = endpoints.map(({ lease }) => lease.key)
+    byPart(this.#deps.db, keys, ({ comercio_id }) => comercio_id).then((shards) => {
       for (const [, shardKeys] of shards)
         this.#retries
           .schedule(shardKeys)
@@ -272,8 +272,8 @@ export class Pump {
   }
 
   #onRefreshed(endpoint: Endpoint): void {
-    const ahora = this.#deps.clock()
-    this.#dropReady(endpoint, (delivery) => !endpoint.accepts(delivery, ahora))
+    const now = this.#deps.clock()
+    this.#dropReady(endpoint, (delivery) => !endpoint.accepts(delivery, now))
     this.#admission.queueLine(endpoint)
     this.#send()
   }
@@ -282,8 +282,8 @@ export class Pump {
    * Reads the due deliveries of endpoints that a search found.
    * @returns true if one of them is new to this process: not held, or held with no delivery in memory
    */
-  #onFound(claves: readonly ClaveDeWebhook[]): boolean {
-    const newKeys = claves.filter(({ webhook }) => {
+  #onFound(keys: readonly ClaveDeWebhook[]): boolean {
+    const newKeys = keys.filter(({ webhook }) => {
       const endpoint = this.#endpoints.de(webhook)
       // An endpoint with deliveries in memory is read again when one of these deliveries ends.
       endpoint?.announce()
@@ -321,14 +321,14 @@ export class Pump {
   }
 
   #runRound(): void {
-    const ahora = this.#deps.timers.now()
+    const now = this.#deps.timers.now()
     for (const endpoint of this.#endpoints.all()) {
-      const isHung = endpoint.isHung(ahora, SLOW_AFTER)
-      this.#dropReady(endpoint, ({ desde }) => isHung || desde < ahora - MAX_MEMORY_WAIT_MS)
+      const isHung = endpoint.isHung(now, SLOW_AFTER)
+      this.#dropReady(endpoint, ({ desde }) => isHung || desde < now - MAX_MEMORY_WAIT_MS)
       if (!isHung) this.#reader.consider(endpoint)
       this.#admission.queueLine(endpoint)
     }
-    this.#endpoints.maintain(ahora)
+    this.#endpoints.maintain(now)
     this.#send()
   }
 

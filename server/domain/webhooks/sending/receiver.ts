@@ -47,23 +47,23 @@ export type DepsDeReceptor = Pick<JobDeps, 'db' | 'log' | 'clock' | 'secretos' |
  */
 export async function readReceivers(
   deps: DepsDeReceptor,
-  claves: readonly ClaveDeWebhook[],
+  keys: readonly ClaveDeWebhook[],
   findKnown: (webhook: string) => Receptor | undefined,
 ): Promise<Map<string, Receptor>> {
   const { db } = deps
-  const rows = await askByMerchant(db, claves, ({ query }, shardKeys) =>
+  const rows = await askByMerchant(db, keys, ({ query }, shardKeys) =>
     query(READ_RECEIVERS, { claves: JSON.stringify(shardKeys), ahora: deps.clock() }),
   )
   return new Map(rows.map((row) => [row.webhook, aReceptor(deps, row, findKnown(row.webhook))]))
 }
 
-function aReceptor(deps: DepsDeReceptor, row: ReceptorRow, antes: Receptor | undefined): Receptor {
+function aReceptor(deps: DepsDeReceptor, row: ReceptorRow, before: Receptor | undefined): Receptor {
   const url = row.url!
   return {
     ...row,
     url,
-    direccion: antes?.url === url ? antes.direccion : readAddress(deps, url, row.modo),
-    claves: antes?.claves && hasSameSecretos(antes, row) ? antes.claves : readKeys(deps, row),
+    direccion: before?.url === url ? before.direccion : readAddress(deps, url, row.modo),
+    claves: before?.claves && hasSameSecretos(before, row) ? before.claves : readKeys(deps, row),
   }
 }
 

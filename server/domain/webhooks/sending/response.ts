@@ -20,18 +20,18 @@ type ResponseHeaders = Record<string, string | string[] | undefined>
 
 /**
  * Returns the result of an exchange.
- * @param causa error that ended the exchange; null if the response is complete
+ * @param cause error that ended the exchange; null if the response is complete
  * @param startedAt start of the exchange, in milliseconds of the process's clock
  */
 export function describeResult(
   arrived: Arrived,
-  causa: unknown,
-  conexion: ReceiverConnection | null,
+  cause: unknown,
+  connection: ReceiverConnection | null,
   startedAt: number,
 ): ExchangeResult {
   const { status, cabeceras, chunks, complete, primerByte } = arrived
-  const [error, detalle] = status === null ? judgeByCause(causa, conexion) : judgeByStatus(status)
-  const phases = conexion?.reused ? null : conexion
+  const [error, detalle] = status === null ? judgeByCause(cause, connection) : judgeByStatus(status)
+  const phases = connection?.reused ? null : connection
   const [retryAfter] = [cabeceras['retry-after']].flat()
   return {
     status,
@@ -42,7 +42,7 @@ export function describeResult(
     cuerpo_truncado: status !== null && !complete,
     // No valid `Retry-After` is longer, and 16 KB of an invalid one need not be stored.
     retry_after: retryAfter?.slice(0, 200) ?? null,
-    ip: conexion?.ip ?? null,
+    ip: connection?.ip ?? null,
     dns_ms: roundMs(phases?.dns),
     conexion_ms: roundMs(phases?.tcp),
     tls_ms: roundMs(phases?.tls),
@@ -62,15 +62,15 @@ const MAX_HEADER_BYTES = 4096
 const SECRET_HEADER = /^(?:authorization|www-authenticate|proxy-.*)$|token|secret|key|cookie/
 
 /** Returns the headers that fit. A header that does not fit is left out, and headers after it may still fit. */
-function truncateHeaders(cabeceras: ResponseHeaders): Record<string, string> {
+function truncateHeaders(headers: ResponseHeaders): Record<string, string> {
   const chosen: [string, string][] = []
   let remainingBytes = MAX_HEADER_BYTES
-  for (const [nombre, valor = ''] of Object.entries(cabeceras)) {
-    const texto = SECRET_HEADER.test(nombre) ? '***' : String(valor)
-    const bytes = nombre.length + Buffer.byteLength(texto)
+  for (const [name, value = ''] of Object.entries(headers)) {
+    const text = SECRET_HEADER.test(name) ? '***' : String(value)
+    const bytes = name.length + Buffer.byteLength(text)
     if (bytes > remainingBytes) continue
     remainingBytes -= bytes
-    if (chosen.push([nombre, texto]) === MAX_HEADERS) break
+    if (chosen.push([name, text]) === MAX_HEADERS) break
   }
   // An assignment to a header named `__proto__` would change the prototype.
   return Object.fromEntries(chosen)
@@ -79,8 +79,8 @@ function truncateHeaders(cabeceras: ResponseHeaders): Record<string, string> {
 function readBody(chunks: Buffer[], complete: boolean): string {
   const bytes = Buffer.concat(chunks)
   // If this process cut the body, half a character at its end is no fault of the receiver. The decoder leaves it out.
-  const texto = complete ? bytes.toString('utf8') : new StringDecoder('utf8').write(bytes)
-  return texto.replaceAll('\0', '')
+  const text = complete ? bytes.toString('utf8') : new StringDecoder('utf8').write(bytes)
+  return text.replaceAll('\0', '')
 }
 
 type ResponseVerdict = [SendError, string] | [null, null]
@@ -111,21 +111,21 @@ const PHASE_FAILURES = {
   ready: 'no terminó de enviar las cabeceras de su respuesta',
 }
 
-function judgeByCause(causa: unknown, conexion: ReceiverConnection | null): ResponseVerdict {
-  if (causa instanceof ForbiddenDestination) {
-    return [causa.motivo === 'url_no_resuelve' ? 'dns' : 'destino_no_permitido', causa.message]
+function judgeByCause(cause: unknown, connection: ReceiverConnection | null): ResponseVerdict {
+  if (cause instanceof ForbiddenDestination) {
+    return [cause.motivo === 'url_no_resuelve' ? 'dns' : 'destino_no_permitido', cause.message]
   }
-  const phase = conexion?.phase ?? 'dns'
-  if (causa === TIMED_OUT) {
+  const phase = connection?.phase ?? 'dns'
+  if (cause === TIMED_OUT) {
     return [
       'tiempo_agotado',
       `Se agotó el plazo del receptor: ${PHASE_FAILURES[phase]}. Revise que esté en línea y responda pronto.`,
     ]
   }
-  if (causa === INTERRUPTED) return ['conexion', 'El envío se interrumpió porque el servicio se detuvo: se repetirá.']
-  const { code = '' } = causa as NodeJS.ErrnoException
+  if (cause === INTERRUPTED) return ['conexion', 'El envío se interrumpió porque el servicio se detuvo: se repetirá.']
+  const { code = '' } = cause as NodeJS.ErrnoException
   if (phase === 'tls' || code.startsWith('ERR_SSL')) return ['tls', TLS_FAILURES[code] ?? otherTlsFailure(code)]
-  if (phase === 'ready' && !isClosed(causa)) return ['respuesta_invalida', describeInvalid(causa, code)]
+  if (phase === 'ready' && !isClosed(cause)) return ['respuesta_invalida', describeInvalid(cause, code)]
   return ['conexion', NETWORK_FAILURES[code] ?? (phase === 'ready' ? CONNECTION_CLOSED : NO_CONNECTION)]
 }
 
@@ -156,9 +156,9 @@ const NETWORK_FAILURES: Record<string, string> = {
   EADDRNOTAVAIL: OWN_FAILURE,
 }
 
-function describeInvalid(causa: unknown, code: string): string {
+function describeInvalid(cause: unknown, code: string): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'La respuesta lleva más de 16 KB de cabeceras: redúzcalas.'
-  if (causa === TOO_MANY_INFORMATIONAL) return 'El receptor envió demasiadas respuestas 1xx: responda 2xx directamente.'
+  if (cause === TOO_MANY_INFORMATIONAL) return 'El receptor envió demasiadas respuestas 1xx: responda 2xx directamente.'
   return 'El receptor no respondió con HTTP/1.1 válido: revise qué servicio escucha en ese puerto.'
 }
 

@@ -29,19 +29,19 @@ export class Retries {
    * one job.
    * @returns the endpoints that may be sent to now
    */
-  async schedule(claves: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
-    const ahora = this.#deps.clock()
-    const nextDue = await nextDueOf(this.#deps.db, claves, ahora)
-    const later = nextDue.filter(({ en }) => en > ahora)
-    const trabajos = later.map(({ comercio_id, modo, webhook, en }) => ({
+  async schedule(keys: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
+    const now = this.#deps.clock()
+    const nextDue = await nextDueOf(this.#deps.db, keys, now)
+    const later = nextDue.filter(({ en }) => en > now)
+    const jobs = later.map(({ comercio_id, modo, webhook, en }) => ({
       id: idDe(`${webhook} ${Math.ceil(en.getTime() / 1_000)}`),
       data: { comercio_id, modo, webhook },
       // The job gets a delay and not a time, because the queue's clock may differ from this process's clock.
-      startAfter: Math.ceil((en.getTime() - ahora.getTime()) / 1_000),
+      startAfter: Math.ceil((en.getTime() - now.getTime()) / 1_000),
     }))
-    if (trabajos.length > 0) await this.#boss.insert(RETRY_QUEUE, trabajos, { returnId: false })
-    for (const { startAfter } of trabajos) this.#setTimer(startAfter)
-    return nextDue.filter(({ en }) => en <= ahora)
+    if (jobs.length > 0) await this.#boss.insert(RETRY_QUEUE, jobs, { returnId: false })
+    for (const { startAfter } of jobs) this.#setTimer(startAfter)
+    return nextDue.filter(({ en }) => en <= now)
   }
 
   close(): void {
@@ -51,15 +51,15 @@ export class Retries {
   /** Sets a timer for a job, unless the second of the job already has a timer. @param s delay of the job, in seconds */
   #setTimer(s: number): void {
     const { timers } = this.#deps
-    const segundo = Math.ceil(timers.now() / 1_000) + s
-    if (this.#timersBySecond.has(segundo)) return
+    const second = Math.ceil(timers.now() / 1_000) + s
+    if (this.#timersBySecond.has(second)) return
     const dar = () => {
-      this.#timersBySecond.delete(segundo)
+      this.#timersBySecond.delete(second)
       this.#deps.wake(RETRY_QUEUE)
     }
-    this.#timersBySecond.set(segundo, timers.after(segundo * 1_000 - timers.now(), dar))
+    this.#timersBySecond.set(second, timers.after(second * 1_000 - timers.now(), dar))
   }
 }
 
 /** Returns a UUID derived from a text. */
-const idDe = (texto: string) => hash('md5', texto).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+const idDe = (text: string) => hash('md5', text).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

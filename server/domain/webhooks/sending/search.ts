@@ -19,7 +19,7 @@ const PAUSE_RATIO = 9
  */
 export class DueSearch {
   readonly #deps: Pick<JobDeps, 'db' | 'clock' | 'timers'>
-  readonly #onFound: (claves: readonly ClaveDeWebhook[]) => boolean
+  readonly #onFound: (keys: readonly ClaveDeWebhook[]) => boolean
   readonly #onError: (error: unknown) => void
   #cancel = () => {}
   #searching: Promise<void> | undefined
@@ -32,7 +32,7 @@ export class DueSearch {
   /** @param onFound receives the endpoints with due deliveries; returns true if one of them was new to this process */
   constructor(
     deps: Pick<JobDeps, 'db' | 'clock' | 'timers'>,
-    onFound: (claves: readonly ClaveDeWebhook[]) => boolean,
+    onFound: (keys: readonly ClaveDeWebhook[]) => boolean,
     onError: (error: unknown) => void,
   ) {
     this.#deps = deps
@@ -79,20 +79,20 @@ export class DueSearch {
    * stop the search of the others.
    */
   async #searchAll(): Promise<boolean> {
-    const results = await Promise.allSettled(this.#deps.db.shards().map((parte) => this.#searchShard(parte)))
+    const results = await Promise.allSettled(this.#deps.db.shards().map((part) => this.#searchShard(part)))
     for (const { status, reason } of results as PromiseRejectedResult[])
       if (status === 'rejected') this.#onError(reason)
-    return results.some((parte) => parte.status === 'rejected' || parte.value)
+    return results.some((part) => part.status === 'rejected' || part.value)
   }
 
   async #searchShard(db: Db): Promise<boolean> {
     let hasFound = false
-    let despues: ClaveDeWebhook | undefined
+    let after: ClaveDeWebhook | undefined
     do {
-      const { claves, ultimo } = await findDue(db, this.#deps.clock(), despues)
+      const { claves, ultimo } = await findDue(db, this.#deps.clock(), after)
       if (this.#onFound(claves)) hasFound = true
-      despues = ultimo
-    } while (despues && !this.#closed)
+      after = ultimo
+    } while (after && !this.#closed)
     return hasFound
   }
 }

@@ -58,7 +58,7 @@ export function createSender({
 }: SenderOptions): Sender {
   const secureContext = tls.createSecureContext({ ca })
   const connectionPool = createConnectionPool(
-    (conexion, url, loopback) => openSocket(conexion, url, { resolver, loopback }, secureContext),
+    (connection, url, loopback) => openSocket(connection, url, { resolver, loopback }, secureContext),
     maxIdle,
   )
   return {
@@ -83,24 +83,24 @@ function exchangeOnce(
   const startedAt = performance.now()
   const arrived: Arrived = { status: null, cabeceras: {}, chunks: [], bytes: 0, complete: false, primerByte: null }
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
-  let conexion: ReceiverConnection | null = null
+  let connection: ReceiverConnection | null = null
   let finished = false
 
   // The first call decides the result. Causes are the end of the response, an error, the deadline, or the closing of
   // the sender.
-  const finish: EndExchange = (causa) => {
+  const finish: EndExchange = (cause) => {
     if (finished) return
     finished = true
     clearTimeout(timer)
-    resolve(describeResult(arrived, causa, conexion, startedAt))
-    if (!conexion) return
-    if (arrived.complete) connectionPool.release(conexion)
-    else connectionPool.discard(conexion)
+    resolve(describeResult(arrived, cause, connection, startedAt))
+    if (!connection) return
+    if (arrived.complete) connectionPool.release(connection)
+    else connectionPool.discard(connection)
   }
   const timer = setTimeout(finish, timeout, TIMED_OUT)
 
   const dispatch = (url: URL, newConnection: ReceiverConnection): void => {
-    conexion = newConnection
+    connection = newConnection
     const fail = (error: Error) => {
       // The receiver may have closed an idle connection just before this request used it. The receiver has not seen the
       // request, so a new connection may repeat it.
@@ -133,7 +133,7 @@ const toRequestOptions = ({ cabeceras, cuerpo }: SendRequest, url: URL): Dispatc
 })
 
 function createResponseHandler(
-  conexion: ReceiverConnection,
+  connection: ReceiverConnection,
   arrived: Arrived,
   max: number,
   finish: EndExchange,
@@ -142,15 +142,15 @@ function createResponseHandler(
   let informationalCount = 0
   return {
     onRequestStart() {
-      conexion.interim?.restart()
+      connection.interim?.restart()
     },
     onResponseStarted() {
       arrived.primerByte ??= performance.now()
     },
-    onResponseStart(control, status, cabeceras) {
+    onResponseStart(control, status, headers) {
       if (status >= 200) {
         arrived.status = status
-        arrived.cabeceras = cabeceras
+        arrived.cabeceras = headers
       } else if (++informationalCount > MAX_INFORMATIONAL) control.abort(TOO_MANY_INFORMATIONAL)
     },
     onResponseData(control, chunk) {

@@ -101,7 +101,7 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
    update webhook w set comprobado_en = case when d.tested then coalesce(w.comprobado_en, :ahora::timestamptz) else w.comprobado_en end,
      fallas = d.fallas, primera_falla_en = d.first,
      aviso = case when d.first is null then 0 ${WARNING_POINTS.toReversed()
-       .map((parte) => `when d.ms >= ${(FAILURE_WINDOW * parte) / 100} then ${parte}`)
+       .map((part) => `when d.ms >= ${(FAILURE_WINDOW * part) / 100} then ${part}`)
        .join(' ')} else 0 end,
      freno_vence_en = case when d.fallas >= ${FAILURES_TO_BRAKE} then d.freno end,
      estado = case when d.baja is null then w.estado else 'deshabilitado' end,
@@ -139,22 +139,22 @@ export interface SettlementDeps {
  * Settles a group of attempts, in one transaction for each database that holds rows of the group's merchants (Citus has
  * several). The transaction stores the attempts, their effects on their deliveries, and the health of their endpoints.
  */
-export async function settleAttempts(deps: SettlementDeps, resultados: readonly AttemptResult[]): Promise<void> {
+export async function settleAttempts(deps: SettlementDeps, results: readonly AttemptResult[]): Promise<void> {
   await askByPart(
     deps.noWaitDb,
-    resultados,
+    results,
     ({ aviso }) => aviso.comercio_id,
     (db, group) => settle(deps, db, group),
   )
 }
 
-async function settle(deps: SettlementDeps, db: Db, resultados: readonly AttemptResult[]): Promise<ChangedWebhook[]> {
+async function settle(deps: SettlementDeps, db: Db, results: readonly AttemptResult[]): Promise<ChangedWebhook[]> {
   const ahora = deps.clock()
-  const rows = resultados.map((resultado, n) => toAttemptRow(resultado, n, ahora, deps.random()))
+  const rows = results.map((result, n) => toAttemptRow(result, n, ahora, deps.random()))
   const changed = await inTransaction(db, async (query) => {
     const settled = await query(SETTLE_ATTEMPTS, { intentos: JSON.stringify(rows), ahora })
     const newIds = new Set(settled.map(({ id }) => id))
-    const health = healthOf(resultados.filter(({ id }) => newIds.has(id)))
+    const health = healthOf(results.filter(({ id }) => newIds.has(id)))
     const touched = health.length > 0 ? await query(UPDATE_HEALTH, { health: JSON.stringify(health), ahora }) : []
     for (const row of touched.filter(wasDisabled)) {
       // An address may contain a secret of its receiver, so the other endpoints get only its origin.
@@ -186,14 +186,14 @@ function reportChange({ log, onNotice }: SettlementDeps, row: ChangedWebhook) {
 function toAttemptRow(
   { id, aviso, url, secretos, iniciado_en, respuesta }: AttemptResult,
   n: number,
-  ahora: Date,
+  now: Date,
   random: number,
 ) {
   const { status, error } = respuesta
   const proximo =
     error === null || status === 410 || aviso.causa === 'prueba'
       ? undefined
-      : nextAttempt(aviso.intento + 1, ahora, respuesta.retry_after, random)
+      : nextAttempt(aviso.intento + 1, now, respuesta.retry_after, random)
   const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa } = aviso
   const { retry_after: _, ...storedAnswer } = respuesta
   return {
@@ -221,8 +221,8 @@ function toAttemptRow(
  * it also returned 410. If that delivery was a test, the endpoint's address is verified. A test that fails says nothing
  * about health.
  */
-function healthOf(resultados: readonly AttemptResult[]) {
-  const groups = Map.groupBy(resultados, ({ aviso, url }) => `${aviso.webhook} ${url}`)
+function healthOf(results: readonly AttemptResult[]) {
+  const groups = Map.groupBy(results, ({ aviso, url }) => `${aviso.webhook} ${url}`)
   return [...groups.values()].flatMap((group) => {
     const failures = group.filter(({ aviso, respuesta }) => respuesta.error !== null && aviso.causa !== 'prueba')
     const gone = failures.some(({ respuesta }) => respuesta.status === 410)

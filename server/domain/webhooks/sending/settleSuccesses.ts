@@ -48,33 +48,33 @@ const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
 )
 
 /** Settles successful first attempts. Returns the attempts that must be settled like any other attempt. */
-export const settleSuccesses = (db: Db, resultados: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> =>
+export const settleSuccesses = (db: Db, results: readonly AttemptResult[], now: Date): Promise<AttemptResult[]> =>
   askByPart(
     db,
-    resultados,
+    results,
     ({ aviso }) => aviso.comercio_id,
-    ({ query }, shardResults) => settle(query, shardResults, ahora),
+    ({ query }, shardResults) => settle(query, shardResults, now),
   )
 
-async function settle(query: Query, resultados: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> {
+async function settle(query: Query, results: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> {
   const indexes = new Map<string, number>()
   const webhookResults: AttemptResult[] = []
-  for (const result of resultados)
+  for (const result of results)
     if (!indexes.has(result.aviso.webhook)) indexes.set(result.aviso.webhook, webhookResults.push(result))
   const unsettled = await query(SETTLE_SUCCESSES, {
     comercios: webhookResults.map(({ aviso }) => aviso.comercio_id),
     modos: webhookResults.map(({ aviso }) => aviso.modo),
     webhooks: webhookResults.map(({ aviso }) => aviso.webhook),
-    indexes: resultados.map(({ aviso }) => indexes.get(aviso.webhook)!),
-    guias: resultados.map(({ aviso }) => aviso.guia_id),
-    secuencias: resultados.map(({ aviso }) => aviso.secuencia),
-    turns: resultados.map(({ aviso }) => aviso.turno),
-    status: resultados.map(({ respuesta }) => respuesta.status!),
-    ids: resultados.map(({ id }) => id),
-    successes: resultados.map((result) => JSON.stringify(successOf(result))),
+    indexes: results.map(({ aviso }) => indexes.get(aviso.webhook)!),
+    guias: results.map(({ aviso }) => aviso.guia_id),
+    secuencias: results.map(({ aviso }) => aviso.secuencia),
+    turns: results.map(({ aviso }) => aviso.turno),
+    status: results.map(({ respuesta }) => respuesta.status!),
+    ids: results.map(({ id }) => id),
+    successes: results.map((result) => JSON.stringify(successOf(result))),
     ahora,
   })
-  return unsettled.map(({ n }) => resultados[Number(n) - 1]!)
+  return unsettled.map(({ n }) => results[Number(n) - 1]!)
 }
 
 function successOf({ id, aviso, url, secretos, iniciado_en, respuesta }: AttemptResult): StoredSuccess {

@@ -63,10 +63,10 @@ export class Settlement {
    * Adds a result to the next group.
    * @param isHealthy true if the endpoint is known to be healthy; then a successful first attempt changes nothing about it
    */
-  add(resultado: AttemptResult, isHealthy: boolean): void {
-    const { aviso, respuesta } = resultado
+  add(result: AttemptResult, isHealthy: boolean): void {
+    const { aviso, respuesta } = result
     const resultClass = isHealthy && respuesta.error === null && aviso.intentos === 0 ? this.#successes : this.#others
-    if (resultClass.por.push(resultado) >= SETTLEMENT_GROUP) this.flush()
+    if (resultClass.por.push(result) >= SETTLEMENT_GROUP) this.flush()
     else this.#cancelGathering ??= this.#deps.timers.after(GATHERING_MS, () => this.flush())
   }
 
@@ -96,49 +96,45 @@ export class Settlement {
   async #settle(resultClass: ResultClass, group: readonly AttemptResult[]): Promise<void> {
     const shards = await byPart(this.#deps.noWaitDb, group, ({ aviso }) => aviso.comercio_id)
     await Promise.all(
-      shards.map(async ([, parte]) => {
+      shards.map(async ([, part]) => {
         const startedAt = this.#deps.timers.now()
-        if (await this.#trySettle(resultClass, parte)) this.#finish(resultClass, parte, startedAt)
-        else void this.#retryUntilSettled(resultClass, parte, startedAt)
+        if (await this.#trySettle(resultClass, part)) this.#finish(resultClass, part, startedAt)
+        else void this.#retryUntilSettled(resultClass, part, startedAt)
       }),
     )
     this.#groups--
     this.flush()
   }
 
-  async #retryUntilSettled(
-    resultClass: ResultClass,
-    parte: readonly AttemptResult[],
-    startedAt: number,
-  ): Promise<void> {
-    const setAside = isDistributed(this.#deps.noWaitDb) ? parte.length : 0
+  async #retryUntilSettled(resultClass: ResultClass, part: readonly AttemptResult[], startedAt: number): Promise<void> {
+    const setAside = isDistributed(this.#deps.noWaitDb) ? part.length : 0
     this.#setAside += setAside
     let delay = 100
     do {
       await sleep(this.#deps.timers, delay)
       delay = Math.min(2 * delay, 5_000)
-    } while (!this.#abandoned && !(await this.#trySettle(resultClass, parte)))
+    } while (!this.#abandoned && !(await this.#trySettle(resultClass, part)))
     this.#setAside -= setAside
-    this.#finish(resultClass, parte, startedAt)
+    this.#finish(resultClass, part, startedAt)
   }
 
-  async #trySettle(resultClass: ResultClass, parte: readonly AttemptResult[]): Promise<boolean> {
+  async #trySettle(resultClass: ResultClass, part: readonly AttemptResult[]): Promise<boolean> {
     try {
-      await resultClass.settle(parte)
+      await resultClass.settle(part)
       return true
     } catch (err) {
       const level = translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'
-      this.#deps.log[level]({ err, entregas: parte.length }, 'webhook settlement failed')
+      this.#deps.log[level]({ err, entregas: part.length }, 'webhook settlement failed')
       return false
     }
   }
 
-  #finish(resultClass: ResultClass, parte: readonly AttemptResult[], startedAt: number): void {
-    const successCount = parte.filter(({ respuesta }) => respuesta.error === null).length
+  #finish(resultClass: ResultClass, part: readonly AttemptResult[], startedAt: number): void {
+    const successCount = part.filter(({ respuesta }) => respuesta.error === null).length
     const ms = Math.round(this.#deps.timers.now() - startedAt)
-    this.#deps.log.info({ cola: 'webhook_avisos', intentos: parte.length, delivered: successCount, ms }, 'job')
-    this.#settling -= parte.length
-    this.#onSettled(parte, resultClass === this.#others)
+    this.#deps.log.info({ cola: 'webhook_avisos', intentos: part.length, delivered: successCount, ms }, 'job')
+    this.#settling -= part.length
+    this.#onSettled(part, resultClass === this.#others)
   }
 
   async #settleSuccesses(group: readonly AttemptResult[]): Promise<void> {

@@ -4,8 +4,8 @@ import { type ConsoleOperacion, type ConsoleParameter, idsIn } from './operation
 const rememberedIds = new Map<string, string>()
 
 /** Remembers the identifiers in a response body, to fill in the fields of the next operation. */
-export function rememberIds(respuesta: unknown) {
-  for (const [nombre, valor] of idsIn(respuesta)) rememberedIds.set(nombre, valor)
+export function rememberIds(response: unknown) {
+  for (const [name, value] of idsIn(response)) rememberedIds.set(name, value)
 }
 
 /** Returns an example of a body. If it lists guides, it lists only the remembered one. */
@@ -14,7 +14,7 @@ export function fillBody(body: string): string {
   return guia === undefined ? body : body.replace(/("guias": \[)[^[{\]]*\]/, `$1"${guia}"]`)
 }
 
-function campo({ nombre, en, example, obligatorio, descripcion }: ConsoleParameter, onChange: () => void): HTMLElement {
+function field({ nombre, en, example, obligatorio, descripcion }: ConsoleParameter, onChange: () => void): HTMLElement {
   const id = `parametro-${nombre}`
   const input = Object.assign(document.createElement('input'), {
     id,
@@ -51,7 +51,7 @@ function campo({ nombre, en, example, obligatorio, descripcion }: ConsoleParamet
  */
 export function renderFields({ parameters }: ConsoleOperacion, onChange: () => void) {
   const [pathFields, queryFields] = [true, false].map((isInPath) =>
-    parameters.filter(({ en }) => (en === 'ruta') === isInPath).map((parameter) => campo(parameter, onChange)),
+    parameters.filter(({ en }) => (en === 'ruta') === isInPath).map((parameter) => field(parameter, onChange)),
   ) as [HTMLElement[], HTMLElement[]]
   const pathFieldset = document.querySelector<HTMLFieldSetElement>('#de-ruta')!
   pathFieldset.replaceChildren(pathFieldset.firstElementChild!, ...pathFields)
@@ -64,4 +64,4 @@ export function renderFields({ parameters }: ConsoleOperacion, onChange: () => v
 
 /** Returns the trimmed values of the fields, by field name. */
 export const readFields = (form: HTMLFormElement): Map<string, string> =>
-  new Map([...new FormData(form)].map(([nombre, valor]) => [nombre, String(valor).trim()]))
+  new Map([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))

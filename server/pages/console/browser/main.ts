@@ -11,15 +11,15 @@ const ver = <ElementType extends HTMLElement>(selector: string) => document.quer
 const consola = ver('#consola')
 const form = ver<HTMLFormElement>('form')
 const llave = ver<HTMLInputElement>('#llave')
-const operacion = ver<HTMLSelectElement>('#operacion')
+const operation = ver<HTMLSelectElement>('#operacion')
 const exampleSelect = ver<HTMLSelectElement>('#ejemplo')
-const cuerpo = ver<HTMLTextAreaElement>('#cuerpo')
+const body = ver<HTMLTextAreaElement>('#cuerpo')
 /** Base URL of the service, without a final slash. The page is two path segments below it. */
 const serviceUrl = new URL('../', location.href).href.replace(/\/$/, '')
-let operaciones: readonly ConsoleOperacion[] = []
+let operations: readonly ConsoleOperacion[] = []
 
-const chosenOperacion = () => operaciones.find(({ id }) => id === operacion.value)!
-const bodyOf = ({ examples }: ConsoleOperacion) => (examples.length > 0 ? cuerpo.value : undefined)
+const chosenOperacion = () => operations.find(({ id }) => id === operation.value)!
+const bodyOf = ({ examples }: ConsoleOperacion) => (examples.length > 0 ? body.value : undefined)
 const direccion = () => serviceUrl + buildPath(chosenOperacion(), readFields(form))
 
 function showAddress() {
@@ -27,7 +27,7 @@ function showAddress() {
 }
 
 function showExample({ examples }: ConsoleOperacion, index: number) {
-  cuerpo.value = fillBody(examples[index]?.body ?? '')
+  body.value = fillBody(examples[index]?.body ?? '')
 }
 
 function showOperacion() {
@@ -38,19 +38,19 @@ function showOperacion() {
   ver('#con-cuerpo').hidden = entry.examples.length === 0
   showExample(entry, 0)
   ver<HTMLAnchorElement>('#ayuda').href = `../docs#${entry.lugar}`
-  showFault(cuerpo, '#de-cuerpo', undefined)
+  showFault(body, '#de-cuerpo', undefined)
   showAddress()
 }
 
 /**
  * Shows the fault of a field, or clears it if `fault` is undefined.
- * @param donde selector of the element that shows the fault
+ * @param where selector of the element that shows the fault
  * @returns true if the field has no fault
  */
-function showFault(campo: HTMLElement, donde: string, fault: string | undefined): boolean {
-  ver(donde).textContent = fault ?? ''
-  if (fault === undefined) campo.removeAttribute('aria-invalid')
-  else campo.setAttribute('aria-invalid', 'true')
+function showFault(field: HTMLElement, where: string, fault: string | undefined): boolean {
+  ver(where).textContent = fault ?? ''
+  if (fault === undefined) field.removeAttribute('aria-invalid')
+  else field.setAttribute('aria-invalid', 'true')
   return fault === undefined
 }
 
@@ -59,50 +59,50 @@ const checkLlave = () => showFault(llave, '#reparo', faultOfLlave(llave.value.tr
 async function sendRequest() {
   if (!checkLlave()) return llave.focus()
   const entry = chosenOperacion()
-  const texto = bodyOf(entry)
+  const text = bodyOf(entry)
   showSending()
   const startedAt = performance.now()
   try {
-    const respuesta = await fetch(direccion(), {
+    const response = await fetch(direccion(), {
       method: entry.method,
       headers: {
         ...(llave.value.trim() && entry.needsLlave ? { Authorization: `Bearer ${llave.value.trim()}` } : {}),
         ...headersOf(entry, readFields(form)),
-        ...(texto === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
-      ...(texto === undefined ? {} : { body: texto }),
+      ...(text === undefined ? {} : { body: text }),
       cache: 'no-store',
       credentials: 'omit',
       redirect: 'error',
     })
-    rememberIds(await showResponse(respuesta, performance.now() - startedAt))
+    rememberIds(await showResponse(response, performance.now() - startedAt))
   } catch {
     showFailure()
   }
 }
 
 function chooseFromHash() {
-  const requested = operaciones.find(({ id }) => id === location.hash.slice(1)) ?? operaciones[0]!
-  operacion.value = requested.id
+  const requested = operations.find(({ id }) => id === location.hash.slice(1)) ?? operations[0]!
+  operation.value = requested.id
   showOperacion()
 }
 
 async function start() {
-  const texto = await (await fetch(consola.dataset.operaciones!)).text()
-  operaciones = JSON.parse(withRelativeDays(texto, consola.dataset.hoy!)) as ConsoleOperacion[]
-  for (const group of new Set(operaciones.map((entry) => entry.group))) {
-    const groupOperaciones = operaciones.filter((entry) => entry.group === group)
-    const opciones = Object.assign(document.createElement('optgroup'), { label: group })
-    opciones.append(...groupOperaciones.map(({ id, resumen, method }) => new Option(`${resumen} (${method})`, id)))
-    operacion.append(opciones)
+  const text = await (await fetch(consola.dataset.operaciones!)).text()
+  operations = JSON.parse(withRelativeDays(text, consola.dataset.hoy!)) as ConsoleOperacion[]
+  for (const group of new Set(operations.map((entry) => entry.group))) {
+    const groupOperaciones = operations.filter((entry) => entry.group === group)
+    const options = Object.assign(document.createElement('optgroup'), { label: group })
+    options.append(...groupOperaciones.map(({ id, resumen, method }) => new Option(`${resumen} (${method})`, id)))
+    operation.append(options)
   }
   rememberLlave(llave, ver('#recordar'))
   chooseFromHash()
   consola.hidden = false
 }
 
-operacion.addEventListener('change', () => history.replaceState(null, '', `#${operacion.value}`))
-operacion.addEventListener('change', showOperacion)
+operation.addEventListener('change', () => history.replaceState(null, '', `#${operation.value}`))
+operation.addEventListener('change', showOperacion)
 addEventListener('hashchange', chooseFromHash)
 exampleSelect.addEventListener('change', () => showExample(chosenOperacion(), Number(exampleSelect.value)))
 // The fault goes while the key changes, and not when the field loses the focus: the page would move below the pointer,
@@ -115,8 +115,8 @@ form.addEventListener('submit', (evento) => {
 form.addEventListener('keydown', (evento) => {
   if (evento.key === 'Enter' && (evento.ctrlKey || evento.metaKey)) form.requestSubmit()
 })
-const copyAndReport = async (texto: string) => {
-  const bien = await copyText(texto)
+const copyAndReport = async (text: string) => {
+  const bien = await copyText(text)
   ver('#copiado').textContent = bien ? 'Copiado.' : 'El navegador no dejó copiar.'
 }
 ver('#curl').addEventListener(

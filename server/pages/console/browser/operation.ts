@@ -40,7 +40,7 @@ export function faultOfLlave(llave: string): string | undefined {
 
 /** Returns the path and query that the form's values make. Empty values are left out of the query. */
 export function buildPath({ path, parameters }: ConsoleOperacion, values: ReadonlyMap<string, string>): string {
-  const filledPath = path.replace(/\{(\w+)\}/g, (_, nombre: string) => encodeURIComponent(values.get(nombre) ?? ''))
+  const filledPath = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values.get(name) ?? ''))
   const queryText = parameters
     .filter(({ nombre, en }) => en === 'consulta' && values.get(nombre))
     .map(({ nombre }): [string, string] => [nombre, values.get(nombre)!])
@@ -54,25 +54,25 @@ export const headersOf = (
 ): Record<string, string> =>
   Object.fromEntries(
     parameters.flatMap(({ nombre, en }) => {
-      const valor = en === 'cabecera' && values.get(nombre)
-      return valor ? [[nombre, valor]] : []
+      const value = en === 'cabecera' && values.get(nombre)
+      return value ? [[nombre, value]] : []
     }),
   )
 
-const shellQuote = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
+const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Returns the request as a `curl` command. The command reads the key from `$GUIAS_LLAVE` and never contains it. */
 export function toCurl(
-  operacion: ConsoleOperacion,
+  operation: ConsoleOperacion,
   url: string,
-  cabeceras: Readonly<Record<string, string>>,
-  cuerpo: string | undefined,
+  headers: Readonly<Record<string, string>>,
+  body: string | undefined,
 ): string {
   return [
-    `curl ${operacion.method === 'GET' ? '' : `-X ${operacion.method} `}${shellQuote(url)}`,
-    ...(operacion.needsLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
-    ...Object.entries(cabeceras).map((header) => `-H ${shellQuote(header.join(': '))}`),
-    ...(cuerpo === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${shellQuote(cuerpo)}`]),
+    `curl ${operation.method === 'GET' ? '' : `-X ${operation.method} `}${shellQuote(url)}`,
+    ...(operation.needsLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
+    ...Object.entries(headers).map((header) => `-H ${shellQuote(header.join(': '))}`),
+    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${shellQuote(body)}`]),
   ].join(' \\\n  ')
 }
 
@@ -80,20 +80,20 @@ export function toCurl(
  * Returns the identifiers in a response, such as `guia`, to fill in the fields of the next operation. The first of each
  * name counts. Objects more than 3 levels below the root are not searched.
  */
-export function idsIn(respuesta: unknown): Map<string, string> {
+export function idsIn(response: unknown): Map<string, string> {
   const foundIds = new Map<string, string>()
-  const visit = (valor: unknown, depth: number) => {
-    if (valor === null || typeof valor !== 'object' || depth > 3) return
-    for (const [clave, member] of Object.entries(valor)) {
+  const visit = (value: unknown, depth: number) => {
+    if (value === null || typeof value !== 'object' || depth > 3) return
+    for (const [key, member] of Object.entries(value)) {
       if (
         typeof member === 'string' &&
-        ['guia', 'webhook', 'aviso', 'recuperacion'].includes(clave) &&
-        !foundIds.has(clave)
+        ['guia', 'webhook', 'aviso', 'recuperacion'].includes(key) &&
+        !foundIds.has(key)
       ) {
-        foundIds.set(clave, member)
+        foundIds.set(key, member)
       } else visit(member, depth + 1)
     }
   }
-  visit(respuesta, 0)
+  visit(response, 0)
   return foundIds
 }

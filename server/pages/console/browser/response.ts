@@ -32,14 +32,14 @@ const STATUS_MEANINGS: Readonly<Record<number, string>> = {
 
 const ver = (selector: string) => document.querySelector<HTMLElement>(selector)!
 
-function showStatus(texto: string, className: string) {
+function showStatus(text: string, className: string) {
   const estado = ver('#estado')
   estado.className = className
-  estado.textContent = texto
-  const titulo = ver('#titulo-respuesta')
-  titulo.focus({ preventScroll: true })
-  const { top, bottom } = titulo.getBoundingClientRect()
-  if (top < 0 || bottom > innerHeight) titulo.scrollIntoView()
+  estado.textContent = text
+  const title = ver('#titulo-respuesta')
+  title.focus({ preventScroll: true })
+  const { top, bottom } = title.getBoundingClientRect()
+  if (top < 0 || bottom > innerHeight) title.scrollIntoView()
 }
 
 /** Shows that the request is on its way. */
@@ -56,12 +56,12 @@ export const showFailure = () =>
     'falla',
   )
 
-function parseBody(texto: string): [leido: unknown, texto: string] {
+function parseBody(text: string): [leido: unknown, texto: string] {
   try {
-    const leido: unknown = JSON.parse(texto)
+    const leido: unknown = JSON.parse(text)
     return [leido, JSON.stringify(leido, null, 2)]
   } catch {
-    return [undefined, texto]
+    return [undefined, text]
   }
 }
 
@@ -70,19 +70,19 @@ function parseBody(texto: string): [leido: unknown, texto: string] {
  * @param ms duration of the request, in milliseconds
  * @returns the parsed body; undefined if the body is not JSON
  */
-export async function showResponse(respuesta: Response, ms: number): Promise<unknown> {
-  const { status, ok, headers } = respuesta
-  const [parsed, texto] = parseBody(await respuesta.text())
-  const cabeceras = SHOWN_HEADERS.flatMap((nombre) => {
-    const valor = headers.get(nombre)
-    if (valor === null) return []
+export async function showResponse(response: Response, ms: number): Promise<unknown> {
+  const { status, ok, headers } = response
+  const [parsed, text] = parseBody(await response.text())
+  const cabeceras = SHOWN_HEADERS.flatMap((name) => {
+    const value = headers.get(name)
+    if (value === null) return []
     return [
-      Object.assign(document.createElement('dt'), { textContent: nombre }),
-      Object.assign(document.createElement('dd'), { textContent: valor }),
+      Object.assign(document.createElement('dt'), { textContent: name }),
+      Object.assign(document.createElement('dd'), { textContent: value }),
     ]
   })
   ver('#cabeceras').replaceChildren(...cabeceras)
-  ver('#recibido').textContent = texto || '(vacío)'
+  ver('#recibido').textContent = text || '(vacío)'
   ver('#contestado').hidden = false
   showStatus(
     `${status} · ${STATUS_MEANINGS[status] ?? (ok ? 'Bien' : 'Error')} · ${Math.round(ms)} ms`,

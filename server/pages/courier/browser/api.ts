@@ -60,9 +60,9 @@ export function onReachable(listener: (isReachable: boolean) => void) {
  */
 export async function requestApi<T>(...args: Parameters<typeof sendOnce<T>>): Promise<ApiResponse<T>> {
   try {
-    const respuesta = await sendOnce<T>(...args)
+    const response = await sendOnce<T>(...args)
     recordReachable(true)
-    return respuesta
+    return response
   } catch (error) {
     if (error instanceof NoResponseError) recordReachable(false)
     throw error
@@ -76,36 +76,36 @@ export async function requestApi<T>(...args: Parameters<typeof sendOnce<T>>): Pr
 async function sendOnce<T>(
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
-  cuerpo?: object | Blob,
+  body?: object | Blob,
 ): Promise<ApiResponse<T>> {
   const sentAt = Date.now()
-  const isUpload = cuerpo instanceof Blob
-  let respuesta: Response
-  let texto: string
+  const isUpload = body instanceof Blob
+  let response: Response
+  let text: string
   try {
-    respuesta = await fetch(new URL(path, V1), {
+    response = await fetch(new URL(path, V1), {
       method,
       cache: 'no-store',
-      headers: cuerpo ? { 'Content-Type': isUpload ? cuerpo.type : 'application/json' } : {},
-      body: cuerpo ? (isUpload ? cuerpo : JSON.stringify(cuerpo)) : null,
+      headers: body ? { 'Content-Type': isUpload ? body.type : 'application/json' } : {},
+      body: body ? (isUpload ? body : JSON.stringify(body)) : null,
       signal: deadlineSignal(isUpload ? UPLOAD_DEADLINE_MS : RESPONSE_DEADLINE_MS),
     })
-    texto = await respuesta.text()
+    text = await response.text()
   } catch {
     throw new NoResponseError()
   }
-  const parsed = parseJson(texto)
+  const parsed = parseJson(text)
   // A captive portal of a Wi-Fi network answers every request with its own page, which is not a response of the
   // service. Only a proxy on the way sends a 413, so that status counts.
-  if (parsed === undefined && respuesta.status < 500 && ![204, 413].includes(respuesta.status))
+  if (parsed === undefined && response.status < 500 && ![204, 413].includes(response.status))
     throw new NoResponseError()
-  const serverTime = Date.parse(respuesta.headers.get('Date') ?? '')
+  const serverTime = Date.parse(response.headers.get('Date') ?? '')
   if (serverTime) await measureClock(serverTime, sentAt, Date.now())
   return {
-    status: respuesta.status,
+    status: response.status,
     cuerpo: parsed as T,
-    problema: respuesta.ok ? {} : ((parsed ?? {}) as Partial<Problema>),
-    esperar: readRetryAfter(respuesta.headers.get('Retry-After')),
+    problema: response.ok ? {} : ((parsed ?? {}) as Partial<Problema>),
+    esperar: readRetryAfter(response.headers.get('Retry-After')),
     serverTime: serverTime ? serverTime + 999 : 0,
   }
 }
@@ -116,10 +116,10 @@ function deadlineSignal(ms: number): AbortSignal {
   return abortController.signal
 }
 
-function parseJson(texto: string): unknown {
+function parseJson(text: string): unknown {
   try {
-    const valor: unknown = JSON.parse(texto)
-    return typeof valor === 'object' ? (valor ?? undefined) : undefined
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? (value ?? undefined) : undefined
   } catch {
     return undefined
   }
@@ -130,8 +130,8 @@ export const MAX_PAUSE_MS = 3_600_000
 
 function readRetryAfter(header: string | null): number | null {
   if (header === null) return null
-  const segundos = Number(header)
-  const ms = Number.isFinite(segundos) ? segundos * 1000 : Date.parse(header) - Date.now()
+  const seconds = Number(header)
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now()
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 1_000), MAX_PAUSE_MS) : null
 }
 

@@ -10,7 +10,7 @@ interface NativeDetector {
   detect(source: CanvasImageSource): Promise<{ rawValue: string }[]>
 }
 interface DetectorConstructor {
-  new (opciones: { formats: string[] }): NativeDetector
+  new (options: { formats: string[] }): NativeDetector
   getSupportedFormats(): Promise<string[]>
 }
 /** Reads the texts of all codes in a picture. */
@@ -22,7 +22,7 @@ export type CodeScan = (source: HTMLVideoElement | ImageBitmap) => Promise<strin
 async function nativeDetector(): Promise<NativeDetector | undefined> {
   const { BarcodeDetector } = globalThis as { BarcodeDetector?: DetectorConstructor }
   const formats = await BarcodeDetector?.getSupportedFormats().catch((): string[] => [])
-  return BarcodeDetector && FORMATS.every((formato) => formats?.includes(formato) ?? false)
+  return BarcodeDetector && FORMATS.every((format) => formats?.includes(format) ?? false)
     ? new BarcodeDetector({ formats: FORMATS })
     : undefined
 }
@@ -33,18 +33,18 @@ export async function openReader(): Promise<CodeScan> {
   if (native) return async (source) => (await native.detect(source)).map(({ rawValue }) => rawValue)
   const { lector: readerPath, wasm } = document.getElementById('app')!.dataset
   const readerModule = (await import(new URL(readerPath!, location.href).href)) as { createReader: typeof createReader }
-  const leer = readerModule.createReader(new URL(wasm!, location.href).href)
+  const read = readerModule.createReader(new URL(wasm!, location.href).href)
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d', { willReadFrequently: true })!
   return async (source) => {
-    const [ancho, alto] =
+    const [width, height] =
       'videoWidth' in source ? [source.videoWidth, source.videoHeight] : [source.width, source.height]
-    const scale = Math.min(1, MAX_SIDE_PX / Math.max(ancho, alto))
-    canvas.width = Math.round(ancho * scale)
-    canvas.height = Math.round(alto * scale)
+    const scale = Math.min(1, MAX_SIDE_PX / Math.max(width, height))
+    canvas.width = Math.round(width * scale)
+    canvas.height = Math.round(height * scale)
     if (canvas.width === 0 || canvas.height === 0) return []
     context.drawImage(source, 0, 0, canvas.width, canvas.height)
-    return leer(context.getImageData(0, 0, canvas.width, canvas.height))
+    return read(context.getImageData(0, 0, canvas.width, canvas.height))
   }
 }
 
@@ -62,7 +62,7 @@ export async function prefetchReader() {
  * Returns the guide's code in a text that was scanned or typed; undefined if there is none. A barcode contains only the
  * code; a QR code contains an address that ends in the code.
  */
-export function parseGuiaCode(texto: string): string | undefined {
-  const [, lastSegment] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(texto.trim()) ?? []
-  return normalizeGuideCode(lastSegment ?? texto)
+export function parseGuiaCode(text: string): string | undefined {
+  const [, lastSegment] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(text.trim()) ?? []
+  return normalizeGuideCode(lastSegment ?? text)
 }

@@ -31,16 +31,15 @@ export function predict(
   guia: Pick<StoredGuia, 'guia' | 'datos' | 'isUnassigned'>,
   actions: readonly CourierAction[],
 ): Prediction {
-  const pendientes = actions.filter(
+  const pending = actions.filter(
     (action) => action.guia === guia.guia && action.status === 'pendiente' && action.estado !== null,
   )
-  const ultima = pendientes.at(-1)
-  const estado = ultima?.estado ?? guia.datos?.estado ?? null
-  const isOwn =
-    !guia.datos || guia.datos.custodia === 'propia' || pendientes.some((action) => takesParcel(action.estado))
-  const steps = ultima
-    ? stepsAfter(ultima.estado!).filter((paso) => isOwn || takesParcel(paso.estado))
-    : (guia.datos?.siguientes.filter(({ estado: otro }) => otro !== 'cancelado') ??
+  const last = pending.at(-1)
+  const estado = last?.estado ?? guia.datos?.estado ?? null
+  const isOwn = !guia.datos || guia.datos.custodia === 'propia' || pending.some((action) => takesParcel(action.estado))
+  const steps = last
+    ? stepsAfter(last.estado!).filter((step) => isOwn || takesParcel(step.estado))
+    : (guia.datos?.siguientes.filter(({ estado: other }) => other !== 'cancelado') ??
       (guia.isUnassigned ? [] : ALL_STEPS.map(pasoA)))
-  return { estado, isUnsent: ultima !== undefined, final: estado !== null && isFinalEstado(estado), isOwn, steps }
+  return { estado, isUnsent: last !== undefined, final: estado !== null && isFinalEstado(estado), isOwn, steps }
 }

@@ -7,14 +7,14 @@ type FieldFaults<C extends string> = Partial<Record<C, string>>
  * Hook that holds the faults of a form by field. Setting the faults moves the focus to the first field with a fault.
  */
 export function useFaults<C extends string>(): [FieldFaults<C>, (newFaults: FieldFaults<C>) => void] {
-  const [fallas, setFaults] = useState<FieldFaults<C>>({})
+  const [faults, setFaults] = useState<FieldFaults<C>>({})
   useEffect(() => {
     const firstInvalid = document.querySelector<HTMLElement>('form [aria-invalid="true"]')
     // A group cannot take the focus, so its first field does.
-    const campo = firstInvalid?.matches('[role]') ? firstInvalid.querySelector<HTMLElement>('input') : firstInvalid
-    campo?.focus()
-  }, [fallas])
-  return [fallas, setFaults]
+    const field = firstInvalid?.matches('[role]') ? firstInvalid.querySelector<HTMLElement>('input') : firstInvalid
+    field?.focus()
+  }, [faults])
+  return [faults, setFaults]
 }
 
 /** Paragraph that shows the fault of a field. */
@@ -25,7 +25,7 @@ export const AvisoDeFalla = ({ de, children = '' }: { de: string; children?: str
 )
 
 /** ARIA attributes of a field that may have a fault. */
-export const conFalla = (de: string, falla: string | undefined) => ({
-  'aria-invalid': falla ? true : undefined,
+export const conFalla = (de: string, fault: string | undefined) => ({
+  'aria-invalid': fault ? true : undefined,
   'aria-describedby': `falla-${de}`,
 })

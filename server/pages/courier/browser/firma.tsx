@@ -37,14 +37,14 @@ export function Firma({ strokes, onSign }: { strokes: Strokes | null; onSign: (s
     const pad = new SignaturePad(canvas, { ...INK, backgroundColor: '#fff' })
     bloc.current = pad
     const repaint = () => {
-      const ancho = canvas.clientWidth
-      if (ancho === 0) return
+      const width = canvas.clientWidth
+      if (width === 0) return
       const density = Math.max(1, devicePixelRatio)
-      canvas.width = ancho * density
-      canvas.height = ancho * ASPECT_RATIO * density
+      canvas.width = width * density
+      canvas.height = width * ASPECT_RATIO * density
       canvas.getContext('2d')!.scale(density, density)
       pad.clear()
-      if (currentStrokes.current) pad.fromData(scaleStrokes(currentStrokes.current, ancho))
+      if (currentStrokes.current) pad.fromData(scaleStrokes(currentStrokes.current, width))
     }
     const saveStrokes = () => {
       currentStrokes.current = { ancho: canvas.clientWidth, groups: pad.toData() }

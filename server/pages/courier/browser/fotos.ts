@@ -43,5 +43,5 @@ async function reencode(original: Blob): Promise<Blob | undefined> {
 }
 
 /** Encodes a canvas as an image; undefined if the browser cannot encode it. */
-export const canvasToBlob = (canvas: HTMLCanvasElement, tipo: string, quality?: number) =>
-  new Promise<Blob | undefined>((resolve) => canvas.toBlob((blob) => resolve(blob ?? undefined), tipo, quality))
+export const canvasToBlob = (canvas: HTMLCanvasElement, type: string, quality?: number) =>
+  new Promise<Blob | undefined>((resolve) => canvas.toBlob((blob) => resolve(blob ?? undefined), type, quality))

@@ -45,7 +45,7 @@ export function headingOf(datos: GuiaDeReparto | null, estado: Estado | null): H
 
 /** Returns the texts that there are, each once. */
 const withoutRepeats = (...texts: readonly (string | null | undefined)[]) => [
-  ...new Set(texts.filter((texto): texto is string => Boolean(texto))),
+  ...new Set(texts.filter((text): text is string => Boolean(text))),
 ]
 
 function headingToComercio({ recogida, nombre_comercio }: GuiaDeReparto, estado: Estado): Heading | null {

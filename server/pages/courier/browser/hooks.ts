@@ -8,10 +8,10 @@ import { onStoreChange } from './store/base.ts'
  * Hook that reads data stored on the phone, and reads it again after every change. Undefined until the first read ends.
  * @param clave key of the data; while a new key is being read, the result is undefined
  */
-export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | undefined {
+export function useStoredData<T>(read: () => Promise<T>, clave: string): T | undefined {
   const [storedData, setState] = useState<{ clave: string; valor: T }>()
-  const actual = useRef(leer)
-  actual.current = leer
+  const current = useRef(read)
+  current.current = read
   useEffect(() => {
     let isMounted = true
     let isReading = false
@@ -25,7 +25,7 @@ export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | und
       try {
         while (readAgain && isMounted) {
           readAgain = false
-          const valor = await actual.current()
+          const valor = await current.current()
           if (isMounted) setState({ clave, valor })
         }
       } finally {
@@ -96,7 +96,9 @@ export function useHere(): Point | null {
       if (!isMounted || !allowed) return
       watchId = navigator.geolocation.watchPosition(
         ({ coords: { latitude: lat, longitude: lng } }) =>
-          setHere((antes) => (antes && distanceKm(antes, { lat, lng }) * 1_000 < MIN_MOVE_M ? antes : { lat, lng })),
+          setHere((before) =>
+            before && distanceKm(before, { lat, lng }) * 1_000 < MIN_MOVE_M ? before : { lat, lng },
+          ),
         () => {},
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
@@ -138,7 +140,7 @@ export interface GeoPosition {
  * @param ask true to ask the courier for permission; false to use a permission that was given before
  */
 export function usePosition(ask: boolean): GeoPosition {
-  const [posicion, setPosicion] = useState<GeoPosition>({ estado: 'searching' })
+  const [position, setPosicion] = useState<GeoPosition>({ estado: 'searching' })
   useEffect(() => {
     let watchId: number | undefined
     let isMounted = true
@@ -152,8 +154,8 @@ export function usePosition(ask: boolean): GeoPosition {
           setPosicion({ estado: 'found', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
         },
         ({ code, PERMISSION_DENIED }) =>
-          setPosicion((antes) =>
-            antes.point ? antes : { estado: code === PERMISSION_DENIED ? 'denied' : 'unavailable' },
+          setPosicion((before) =>
+            before.point ? before : { estado: code === PERMISSION_DENIED ? 'denied' : 'unavailable' },
           ),
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
@@ -172,5 +174,5 @@ export function usePosition(ask: boolean): GeoPosition {
       if (watchId !== undefined) navigator.geolocation.clearWatch(watchId)
     }
   }, [ask])
-  return posicion
+  return position
 }

@@ -36,14 +36,14 @@ const collator = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
 
 /**
  * Returns the rows of the list, in the order of the stops (`stops.ts`).
- * @param desde point at which the way begins; null if none is known
+ * @param from point at which the way begins; null if none is known
  * @param here point from which the distances are measured; null if none is known
  */
 export function dispatchRows(
   guias: readonly StoredGuia[],
   actions: readonly CourierAction[],
-  desde: Point | null = null,
-  here: Point | null = desde,
+  from: Point | null = null,
+  here: Point | null = from,
 ): DispatchRow[] {
   const actionsByGuia = new Map<string, CourierAction[]>()
   for (const item of actions) actionsByGuia.set(item.guia, [...(actionsByGuia.get(item.guia) ?? []), item])
@@ -55,12 +55,12 @@ export function dispatchRows(
         collator.compare(item.heading?.direccion ?? '', other.heading?.direccion ?? '') ||
         collator.compare(item.guia, other.guia),
     )
-  return inStopOrder(byAddress, desde, localDayOf(Date.now()))
+  return inStopOrder(byAddress, from, localDayOf(Date.now()))
 }
 
 /** Returns the day of an instant by the phone's calendar: «2026-11-25». */
-export const localDayOf = (ahora: number) =>
-  new Date(ahora - new Date(ahora).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
+export const localDayOf = (now: number) =>
+  new Date(now - new Date(now).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
 
 function toDispatchRow(guia: StoredGuia, actions: readonly CourierAction[], here: Point | null): DispatchRow {
   const prediction = predict(guia, actions)
@@ -126,8 +126,8 @@ export function groupByMunicipio(
   )
   const groups = new Map<string, string[]>()
   for (const { guia, municipio } of guias) {
-    const donde = municipio ?? 'Sin municipio'
-    if (!takenGuias.has(guia)) groups.set(donde, [...(groups.get(donde) ?? []), guia])
+    const where = municipio ?? 'Sin municipio'
+    if (!takenGuias.has(guia)) groups.set(where, [...(groups.get(where) ?? []), guia])
   }
   return [...groups].map(([municipio, guias]) => ({ municipio, guias }))
 }
@@ -141,14 +141,14 @@ export const isCarried = ({ datos, isOwn, final }: DispatchRow) => datos !== nul
  * typed text without a digit may be a code too: 1 code in 14 has no digit in its first 7 characters. A telephone is
  * found by at least 4 of its digits, in any spelling.
  */
-export function buscar(rows: readonly DispatchRow[], searchText: string): readonly DispatchRow[] {
+export function find(rows: readonly DispatchRow[], searchText: string): readonly DispatchRow[] {
   const words = foldText(searchText).split(/\s+/).filter(Boolean)
-  const codigo = normalizeBase32(searchText)
+  const code = normalizeBase32(searchText)
   const digits = telephoneDigits(searchText)
   return rows.filter(
     ({ texto, guia, heading }) =>
       words.every((word) => texto.includes(` ${word}`)) ||
-      (codigo.length >= MIN_SEARCHED && guia.includes(codigo)) ||
+      (code.length >= MIN_SEARCHED && guia.includes(code)) ||
       (digits.length >= MIN_SEARCHED && heading?.telefono?.includes(digits)),
   )
 }
@@ -184,25 +184,25 @@ export function countEstados(rows: readonly DispatchRow[]): [Estado, number][] {
 /**
  * Counts the guides that a courier delivered or returned today: those that the server knows, from any phone, and those
  * that were not sent yet. If the server has not reported today, counts the last 24 hours.
- * @param ahora milliseconds since the epoch, by the server's clock
+ * @param now milliseconds since the epoch, by the server's clock
  */
 export function terminadas(
   actions: readonly CourierAction[],
   repartidor: string,
-  hoy: AvanceDelDia | undefined,
-  ahora: number,
+  today: AvanceDelDia | undefined,
+  now: number,
 ): number {
-  const desde = hoy ? Date.parse(hoy.desde) : 0
-  const isRecent = desde > ahora - DAY_MS
+  const from = today ? Date.parse(today.desde) : 0
+  const isRecent = from > now - DAY_MS
   const finishedOnPhone = actions.flatMap(({ estado, status, guia, repartidor: author, ocurrido_en }) =>
     author === repartidor &&
     status !== 'atencion' &&
     (estado === 'entregado' || estado === 'devuelto') &&
-    Date.parse(ocurrido_en) >= (isRecent ? desde : ahora - DAY_MS)
+    Date.parse(ocurrido_en) >= (isRecent ? from : now - DAY_MS)
       ? [guia]
       : [],
   )
-  return new Set([...(isRecent ? hoy!.terminadas : []), ...finishedOnPhone]).size
+  return new Set([...(isRecent ? today!.terminadas : []), ...finishedOnPhone]).size
 }
 
 /** Returns a distance as text: «350 m», «1,2 km». */

@@ -18,7 +18,7 @@ export const canEnter = (
   estado: Estado,
 ) =>
   steps.some(
-    (paso) => paso.estado === estado && (!paso.con_ubicacion || !datos || datos.ubicacion.estado === 'confirmada'),
+    (step) => step.estado === estado && (!step.con_ubicacion || !datos || datos.ubicacion.estado === 'confirmada'),
   )
 
 /** Result of the last batch, for the screen after it. */

@@ -27,13 +27,13 @@ function Application({ registro }: { registro: Promise<ServiceWorkerRegistration
   )
   const [sending, setSending] = useState<readonly number[]>([])
   useEffect(() => onSending(setSending), [])
-  const quien = sesion?.repartidor
+  const caller = sesion?.repartidor
   useEffect(() => {
-    if (quien && registro) prefetchReader().catch(() => {})
-  }, [quien, registro])
+    if (caller && registro) prefetchReader().catch(() => {})
+  }, [caller, registro])
   const isOnline = useIsOnline()
   const path = useScreenPath()
-  const screens = useScreens(quien !== undefined)
+  const screens = useScreens(caller !== undefined)
   useTheme()
   if (sesion === undefined || unsentCount === undefined) return <Opening />
   if (sesion === null) return <SignIn returningName={null} pendientes={unsentCount} />
@@ -69,10 +69,10 @@ type ScreenProps = ScreenContext & { path: string[]; screens: Screens | 'faltan'
 
 function Screen({ path, screens, ...context }: ScreenProps) {
   const { sesion } = context
-  const [lugar, param = '', action, estado = '', entregaCount] = path
+  const [place, param = '', action, estado = '', entregaCount] = path
   const guia = parseGuiaCode(param)
-  if (lugar === 'entrar') return <SignIn returningName={sesion.isActive ? null : sesion.nombre} pendientes={0} />
-  if (!SCREEN_PLACES.includes(lugar ?? '') || (lugar === 'guia' && !guia)) return <Home {...context} />
+  if (place === 'entrar') return <SignIn returningName={sesion.isActive ? null : sesion.nombre} pendientes={0} />
+  if (!SCREEN_PLACES.includes(place ?? '') || (place === 'guia' && !guia)) return <Home {...context} />
   if (screens === undefined) return <Opening />
   if (screens === 'faltan') return <MissingScreens />
   const { ActionDetail, Deliver, Guia, DoneScreen, StepScreen } = screens
@@ -82,11 +82,11 @@ function Screen({ path, screens, ...context }: ScreenProps) {
     hecho: screens.LoteDone,
     hoy: screens.Hoy,
     mas: screens.MoreScreen,
-  }[lugar as string]
+  }[place as string]
   if (OtherScreen) return <OtherScreen {...context} />
-  if (lugar === 'marcar')
+  if (place === 'marcar')
     return <screens.Mark sesion={sesion} estado={param in ESTADO_NAMES ? (param as Estado) : undefined} />
-  if (lugar === 'accion') return <ActionDetail {...context} order={Number(param)} />
+  if (place === 'accion') return <ActionDetail {...context} order={Number(param)} />
   const de = { sesion, guia: guia! }
   if (action === 'entregar') return <Deliver {...de} path={estado} />
   if (action === 'nota') return <StepScreen {...de} estado={null} />
@@ -180,8 +180,8 @@ function useNewVersion(registro: Promise<ServiceWorkerRegistration> | undefined)
 
 function registerServiceWorker(): Promise<ServiceWorkerRegistration> | undefined {
   if (!('serviceWorker' in navigator)) return undefined
-  const pagina = new URL('repartidor', location.href).pathname
-  const registro = navigator.serviceWorker.register(`${pagina}/servicio.js`, { scope: pagina, updateViaCache: 'none' })
+  const page = new URL('repartidor', location.href).pathname
+  const registro = navigator.serviceWorker.register(`${page}/servicio.js`, { scope: page, updateViaCache: 'none' })
   registro.then(
     (registration) => setInterval(() => registration.update().catch(() => {}), VERSION_CHECK_MS),
     () => {},

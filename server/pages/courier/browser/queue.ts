@@ -30,11 +30,11 @@ export function runExclusively<T>(run: () => Promise<T>): Promise<T> {
   if (navigator.locks) return navigator.locks.request('repartidor-envio', run)
   // Without Web Locks, calls exclude each other only within one tab. `idempotencia` still prevents two tabs from
   // performing an action twice.
-  const result = ultima.then(run)
-  ultima = result.catch(() => {})
+  const result = last.then(run)
+  last = result.catch(() => {})
   return result
 }
-let ultima: Promise<unknown> = Promise.resolve()
+let last: Promise<unknown> = Promise.resolve()
 
 let waitingRound: Promise<SendRound> | undefined
 
@@ -65,10 +65,10 @@ async function runRound(): Promise<SendRound> {
       await setSetting('isSigningOut', undefined)
     }
     if (!(await readActions()).some(({ status }) => status === 'pendiente')) return 'hecho'
-    const quien = await requestSesion()
-    if (quien.status === 401) return await loseSesion()
-    if (quien.status !== 200) return await postponeRound(quien)
-    return await sendActionsOf(quien.cuerpo.repartidor)
+    const caller = await requestSesion()
+    if (caller.status === 401) return await loseSesion()
+    if (caller.status !== 200) return await postponeRound(caller)
+    return await sendActionsOf(caller.cuerpo.repartidor)
   } catch (error) {
     if (error instanceof NoResponseError) return 'sin_red'
     throw error
@@ -81,8 +81,8 @@ async function runRound(): Promise<SendRound> {
  * Tells whether a time is still in the future. A time more than `maxMs` milliseconds ahead does not count, because
  * then the phone's clock was set back after the time was stored.
  */
-function isAhead(hasta: number, maxMs: number) {
-  const ms = hasta - Date.now()
+function isAhead(until: number, maxMs: number) {
+  const ms = until - Date.now()
   return ms > 0 && ms <= maxMs
 }
 
@@ -92,7 +92,7 @@ function isAhead(hasta: number, maxMs: number) {
  */
 async function sendActionsOf(repartidor: string): Promise<SendRound> {
   const stoppedGuias = new Set<string>()
-  let resultado: SendRound = 'hecho'
+  let result: SendRound = 'hecho'
   let collectedActions: CourierAction[] = []
   /** Sends the collected actions. Returns the result of the round if the round ends with them. */
   const sendCollected = async (): Promise<SendRound | undefined> => {
@@ -103,33 +103,33 @@ async function sendActionsOf(repartidor: string): Promise<SendRound> {
     const fines = batch.length === 1 ? [await sendAction(batch[0]!)] : await sendBatch(batch)
     if (fines.includes('sin_sesion')) return loseSesion()
     if (fines.includes('pausa')) return 'luego'
-    if (fines.includes('luego')) resultado = 'luego'
+    if (fines.includes('luego')) result = 'luego'
     for (const [i, outcome] of fines.entries()) if (outcome !== 'enviada') stoppedGuias.add(batch[i]!.guia)
     return undefined
   }
   for (const { order, guia, ...queued } of await readActions()) {
     if (queued.status === 'enviada' || queued.repartidor !== repartidor) continue
-    const actual = await readAction(order)
-    if (!actual) continue
+    const current = await readAction(order)
+    if (!current) continue
     const fits =
       collectedActions.length < MAX_ACTIONS_PER_REQUEST &&
-      [...collectedActions, actual].every(canBeBatched) &&
+      [...collectedActions, current].every(canBeBatched) &&
       collectedActions.every((collected) => collected.guia !== guia)
     const outcome = fits ? undefined : await sendCollected()
     if (outcome) return outcome
     if (stoppedGuias.has(guia)) continue
-    if (actual.status === 'atencion' || isAhead(actual.noAntesDe, RETRY_DELAY_LIMIT_MS)) {
+    if (current.status === 'atencion' || isAhead(current.noAntesDe, RETRY_DELAY_LIMIT_MS)) {
       stoppedGuias.add(guia)
-      if (actual.status === 'pendiente') resultado = 'luego'
+      if (current.status === 'pendiente') result = 'luego'
       continue
     }
-    collectedActions.push(actual)
+    collectedActions.push(current)
   }
-  return (await sendCollected()) ?? resultado
+  return (await sendCollected()) ?? result
 }
 
-async function postponeRound(respuesta: ApiResponse<unknown>): Promise<SendRound> {
-  await postponeSending(respuesta)
+async function postponeRound(response: ApiResponse<unknown>): Promise<SendRound> {
+  await postponeSending(response)
   return 'luego'
 }
 
@@ -165,7 +165,7 @@ export function onSending(listener: (actionNumbers: readonly number[]) => void) 
 let timer: ReturnType<typeof setTimeout> | undefined
 let failures = 0
 
-async function turno() {
+async function turn() {
   clearTimeout(timer)
   const outcome = await sendQueue().catch(() => 'luego' as const)
   failures = outcome === 'hecho' ? 0 : failures + 1
@@ -173,14 +173,14 @@ async function turno() {
   // Sent actions may have changed which guides the courier carries, so the list is fetched again.
   if (outcome === 'hecho') refreshGuias()
   if (outcome === 'sin_red' || outcome === 'luego') {
-    timer = setTimeout(turno, Math.min(MAX_RETRY_DELAY_MS, (RETRY_DELAY_MS / 2) * 2 ** Math.min(failures, 8)))
+    timer = setTimeout(turn, Math.min(MAX_RETRY_DELAY_MS, (RETRY_DELAY_MS / 2) * 2 ** Math.min(failures, 8)))
   }
 }
 
 /** Sends the queue now, and resets the count of failures. */
 export function sendNow() {
   failures = 0
-  turno()
+  turn()
 }
 
 /** Sends the queue whenever it may have actions and a way to send them. Called once per page. */
@@ -189,14 +189,14 @@ export function watchQueue() {
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && sendNow())
   // Only new actions, of any tab, start a sending, once they can no longer be undone. Numbers are compared instead of
   // counts, because one action may be sent while another is added.
-  let pendientes = new Set<number>()
+  let pending = new Set<number>()
   onStoreChange(async () => {
     const waiting = (await readActions()).filter(({ status }) => status === 'pendiente')
     if (waiting.some(canBeUndone)) requestSync()
-    const ahora = waiting.filter((action) => !canBeUndone(action)).map(({ order }) => order)
-    const antes = pendientes
-    pendientes = new Set(ahora)
-    if (ahora.every((order) => antes.has(order))) return
+    const now = waiting.filter((action) => !canBeUndone(action)).map(({ order }) => order)
+    const before = pending
+    pending = new Set(now)
+    if (now.every((order) => before.has(order))) return
     sendNow()
     requestSync()
   })

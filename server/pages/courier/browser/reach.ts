@@ -23,14 +23,14 @@ export interface Links {
 
 /**
  * Returns the addresses that lead to a guide's next destination.
- * @param quien courier's name, for the greeting
+ * @param caller courier's name, for the greeting
  */
-export function linksTo(datos: GuiaDeReparto, heading: Heading, quien: string): Links {
+export function linksTo(datos: GuiaDeReparto, heading: Heading, caller: string): Links {
   const { lugar, direccion, telefono } = heading
   const point = pointOf(lugar)
   const destino = encodeURIComponent(point ? `${point.lat},${point.lng}` : direccion)
   const mapUrl = !point && /^(https|geo):/i.test(lugar.maps_url ?? '') ? lugar.maps_url : null
-  const greeting = encodeURIComponent(greetingFor(datos, heading, quien))
+  const greeting = encodeURIComponent(greetingFor(datos, heading, caller))
   return {
     callUrl: telefono && `tel:${telefono}`,
     messageUrl: telefono && `https://wa.me/${telefono.replace(/\D/g, '')}?text=${greeting}`,
@@ -43,7 +43,7 @@ export function linksTo(datos: GuiaDeReparto, heading: Heading, quien: string): 
 function greetingFor(
   { destinatario, recogida, nombre_comercio, guia }: GuiaDeReparto,
   { target }: Heading,
-  quien: string,
+  caller: string,
 ) {
   const de = nombre_comercio ? ` de ${nombre_comercio}` : ''
   const addressee = target === 'destinatario' ? destinatario : recogida?.contacto
@@ -52,5 +52,5 @@ function greetingFor(
     destinatario: `traigo su paquete${de}`,
     comercio: `vengo a devolver un paquete${de}`,
   }[target]
-  return `Hola${addressee ? `, ${addressee}` : ''}. Soy ${quien}, ${purpose} (guía ${inGroups(guia)}). `
+  return `Hola${addressee ? `, ${addressee}` : ''}. Soy ${caller}, ${purpose} (guía ${inGroups(guia)}). `
 }

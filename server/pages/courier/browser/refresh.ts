@@ -27,15 +27,15 @@ export async function refreshGuias() {
   isRefreshing = true
   try {
     const { repartidor, vence_en } = sesion
-    const desde = Date.now() - FRESH_MS
-    if (lastList.sesion !== vence_en || lastList.en < desde) {
+    const from = Date.now() - FRESH_MS
+    if (lastList.sesion !== vence_en || lastList.en < from) {
       const ownGuias = await requestOwnGuias()
       if (ownGuias.status !== 200) return
       await storeGuias(repartidor, ownGuias.cuerpo.datos, ownGuias.serverTime, ownGuias.cuerpo)
       lastList = { sesion: vence_en, en: Date.now() }
     }
     const staleGuias = (await readGuiasOf(repartidor)).filter(
-      ({ datos, readAt, isUnknown }) => !isUnknown && (!datos || (readAt < desde && !isFinalEstado(datos.estado))),
+      ({ datos, readAt, isUnknown }) => !isUnknown && (!datos || (readAt < from && !isFinalEstado(datos.estado))),
     )
     for (let i = 0; i < staleGuias.length; i += MAX_GUIAS_PER_REQUEST) {
       const { status, cuerpo, serverTime } = await requestGuias(

@@ -39,8 +39,8 @@ export function doorOf({ datos, heading, steps }: CarriedParcel): Door | null {
   return { point: confirmedPoint(datos), direccion, telefono: heading.telefono }
 }
 
-const normalizeSpelling = (texto: string) =>
-  foldText(texto)
+const normalizeSpelling = (text: string) =>
+  foldText(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
@@ -59,8 +59,8 @@ export function compareDoors(first: Door, other: Door): Comparison {
   return distanceKm(first.point, other.point) * 1_000 <= SAME_DOOR_M ? 'misma' : 'otra'
 }
 
-const isSameName = (name: string | null, otro: string | null) =>
-  name !== null && otro !== null && normalizeSpelling(name) === normalizeSpelling(otro)
+const isSameName = (name: string | null, other: string | null) =>
+  name !== null && other !== null && normalizeSpelling(name) === normalizeSpelling(other)
 
 type Persona = Pick<GuiaDeReparto, 'destinatario' | 'telefono'>
 

@@ -49,20 +49,20 @@ export const canBeBatched = ({ entrega, fotos, intentos }: CourierAction) =>
 export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]> {
   await changeActions(batch, countIntento)
   const eventos = batch.map((action) => ({ guia: action.guia, evento: eventoOf(action) }))
-  let respuesta: ApiResponse<EventosRegistrados>
+  let response: ApiResponse<EventosRegistrados>
   try {
-    respuesta = await requestApi<EventosRegistrados>('POST', 'eventos', { eventos })
+    response = await requestApi<EventosRegistrados>('POST', 'eventos', { eventos })
   } catch (error) {
     return postponeUnanswered(batch, error)
   }
-  const { status, cuerpo } = respuesta
+  const { status, cuerpo } = response
   const todas = (outcome: Fin) => batch.map(() => outcome)
   if (status === 401) return todas('sin_sesion')
   if (status === 429 || status === 503) {
-    await postponeSending(respuesta)
+    await postponeSending(response)
     return todas('pausa')
   }
-  if (status !== 200) return esperar(batch)
+  if (status !== 200) return wait(batch)
   const { resultados } = cuerpo
   await finishActions(
     resultados.flatMap((entry) => (entry.ok ? [{ order: batch[entry.indice]!.order, ...entry.evento }] : [])),
@@ -71,7 +71,7 @@ export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]>
   for (const entry of resultados) {
     if (entry.ok) fines.push('enviada')
     else {
-      const entryResponse = { ...respuesta, status: entry.error.estado_http, problema: entry.error }
+      const entryResponse = { ...response, status: entry.error.estado_http, problema: entry.error }
       fines.push(await resolver(batch[entry.indice]!, entryResponse))
     }
   }
@@ -82,8 +82,8 @@ export async function sendBatch(batch: readonly CourierAction[]): Promise<Fin[]>
  * Sends one action with its images.
  * @throws NoResponseError if the service does not respond
  */
-export const sendAction = (accion: CourierAction): Promise<Fin> =>
-  sendOne(accion).catch(async (error) => (await postponeUnanswered([accion], error))[0]!)
+export const sendAction = (action: CourierAction): Promise<Fin> =>
+  sendOne(action).catch(async (error) => (await postponeUnanswered([action], error))[0]!)
 
 /**
  * Delays actions that got no response. Small requests may pass where photos do not, and a phone may lose the bytes of a
@@ -93,7 +93,7 @@ export const sendAction = (accion: CourierAction): Promise<Fin> =>
 async function postponeUnanswered(batch: readonly CourierAction[], error: unknown): Promise<Fin[]> {
   if (!(error instanceof NoResponseError)) throw error
   const { status } = await requestSesion()
-  return status === 401 ? batch.map(() => 'sin_sesion') : esperar(batch)
+  return status === 401 ? batch.map(() => 'sin_sesion') : wait(batch)
 }
 
 // The attempt is counted before it starts, because from then on the server may have the action.
@@ -108,14 +108,14 @@ const eventoOf = ({ estado, evento, fotos, ocurrido_en, id: idempotencia }: Cour
   idempotencia,
 })
 
-async function sendOne(pendiente: CourierAction): Promise<Fin> {
-  await changeActions([pendiente], countIntento)
-  const mal = await uploadAttachments(pendiente)
+async function sendOne(pending: CourierAction): Promise<Fin> {
+  await changeActions([pending], countIntento)
+  const mal = await uploadAttachments(pending)
   if (mal) return mal
-  const readyAction = await readAction(pendiente.order)
+  const readyAction = await readAction(pending.order)
   if (!readyAction) return 'enviada'
   const { guia, id: idempotencia, ocurrido_en } = readyAction
-  const respuesta = readyAction.entrega
+  const response = readyAction.entrega
     ? await requestApi<EventoRegistrado>('POST', `guias/${guia}/entrega`, {
         ...readyAction.entrega,
         fotos: readyAction.fotos.map(({ archivo }) => archivo),
@@ -124,11 +124,11 @@ async function sendOne(pendiente: CourierAction): Promise<Fin> {
         idempotencia,
       })
     : await requestApi<EventoRegistrado>('POST', `guias/${guia}/eventos`, eventoOf(readyAction))
-  if (respuesta.status === 200 || respuesta.status === 201) {
-    await finishActions([{ order: readyAction.order, ...respuesta.cuerpo }])
+  if (response.status === 200 || response.status === 201) {
+    await finishActions([{ order: readyAction.order, ...response.cuerpo }])
     return 'enviada'
   }
-  if (respuesta.status === 422 && !readyAction.isReuploaded && blamesAttachments(respuesta.problema)) {
+  if (response.status === 422 && !readyAction.isReuploaded && blamesAttachments(response.problema)) {
     // The server keeps unused files for a week only, but the phone still has the images.
     await changeAction(readyAction.order, ({ fotos, firma }) => ({
       isReuploaded: true,
@@ -138,7 +138,7 @@ async function sendOne(pendiente: CourierAction): Promise<Fin> {
     const reread = await readAction(readyAction.order)
     return reread ? sendOne(reread) : 'enviada'
   }
-  return resolver(readyAction, respuesta)
+  return resolver(readyAction, response)
 }
 
 const blamesAttachments = ({ errores }: Partial<Problema>) =>
@@ -151,24 +151,24 @@ const blamesAttachments = ({ errores }: Partial<Problema>) =>
 async function uploadAttachments({ order, guia, fotos, firma }: CourierAction): Promise<Fin | undefined> {
   const attachments: [Attachment, 'foto' | 'firma'][] = fotos.map((foto) => [foto, 'foto'])
   if (firma) attachments.push([firma, 'firma'])
-  for (const [{ imagen, archivo }, tipo] of attachments) {
+  for (const [{ imagen, archivo }, type] of attachments) {
     if (archivo) continue
     const storedImage = await readStoredImage(imagen)
     if (!storedImage) return askCourier(order, { titulo: 'Falta una foto', mensaje: MISSING_FOTO }, imagen)
     const { blob, capturado_en } = storedImage
-    const hora = capturado_en ? `&capturado_en=${capturado_en}` : ''
-    const respuesta = await requestApi<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}${hora}`, blob)
-    if (respuesta.status !== 201) {
-      const actual = await readAction(order)
-      const { codigo } = respuesta.problema
+    const hour = capturado_en ? `&capturado_en=${capturado_en}` : ''
+    const response = await requestApi<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${type}${hour}`, blob)
+    if (response.status !== 201) {
+      const current = await readAction(order)
+      const { codigo } = response.problema
       const ajena = codigo === 'sin_custodia' || codigo === 'sin_asignacion'
-      return actual && resolver(actual, respuesta, ajena ? undefined : imagen)
+      return current && resolver(current, response, ajena ? undefined : imagen)
     }
     const withArchivo = (entry: Attachment) =>
-      entry.imagen === imagen ? { imagen, archivo: respuesta.cuerpo.archivo } : entry
-    await changeAction(order, (actual) => ({
-      fotos: actual.fotos.map(withArchivo),
-      firma: actual.firma && withArchivo(actual.firma),
+      entry.imagen === imagen ? { imagen, archivo: response.cuerpo.archivo } : entry
+    await changeAction(order, (current) => ({
+      fotos: current.fotos.map(withArchivo),
+      firma: current.firma && withArchivo(current.firma),
     }))
   }
   return undefined
@@ -177,16 +177,16 @@ const MISSING_FOTO =
   'El teléfono ya no tiene una foto. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
 
 /** Turns a refusal into a result: try again later, pause, ask the courier, or sign in first. */
-async function resolver(accion: CourierAction, respuesta: ApiResponse<unknown>, imagen?: string): Promise<Fin> {
-  const { status, problema } = respuesta
+async function resolver(action: CourierAction, response: ApiResponse<unknown>, image?: string): Promise<Fin> {
+  const { status, problema } = response
   if (status === 401) return 'sin_sesion'
   if (status === 429 || status === 503) {
-    await postponeSending(respuesta)
+    await postponeSending(response)
     return 'pausa'
   }
   if (status < 500 && status !== 408 && problema.codigo !== 'carrera_perdida')
-    return askCourier(accion.order, problema, imagen)
-  return (await esperar([accion], problema.codigo === 'carrera_perdida'))[0]!
+    return askCourier(action.order, problema, image)
+  return (await wait([action], problema.codigo === 'carrera_perdida'))[0]!
 }
 
 /**
@@ -194,7 +194,7 @@ async function resolver(accion: CourierAction, respuesta: ApiResponse<unknown>, 
  * @param isTransient true if the cause may be over by now, such as a concurrent change or a broken connection; the first
  *   attempts then have no wait of their own
  */
-async function esperar(batch: readonly CourierAction[], isTransient = true): Promise<Fin[]> {
+async function wait(batch: readonly CourierAction[], isTransient = true): Promise<Fin[]> {
   await changeActions(batch, ({ intentos }) => {
     const ms =
       Math.min(MAX_RETRY_DELAY_MS, RETRY_DELAY_MS * 2 ** Math.min(intentos, 10)) *

@@ -24,10 +24,8 @@ worker.addEventListener('install', (evento) => {
 worker.addEventListener('activate', (evento) => {
   evento.waitUntil(
     (async () => {
-      const previousCaches = (await caches.keys()).filter(
-        (nombre) => nombre.startsWith('repartidor-') && nombre !== CACHE,
-      )
-      await Promise.all(previousCaches.map((nombre) => caches.delete(nombre)))
+      const previousCaches = (await caches.keys()).filter((name) => name.startsWith('repartidor-') && name !== CACHE)
+      await Promise.all(previousCaches.map((name) => caches.delete(name)))
       await worker.clients.claim()
     })(),
   )

@@ -20,34 +20,34 @@ const PARTS: readonly Parte[] = ['hoy', 'sin_lugar', 'vuelve', 'otro_dia', 'term
 /**
  * Returns the part of a stop that cannot be handled now; null for any other stop. A stop goes back to the depot if its
  * delivery failed and no decision was taken yet, or if its parcel returns to the merchant.
- * @param hoy present day, such as «2026-11-25»
+ * @param today present day, such as «2026-11-25»
  */
-export function partOfStop({ final, estado, datos }: Omit<Stop, 'heading'>, hoy: string) {
+export function partOfStop({ final, estado, datos }: Omit<Stop, 'heading'>, today: string) {
   if (final) return 'terminada'
-  if (datos?.decision?.fecha && datos.decision.fecha > hoy) return 'otro_dia'
+  if (datos?.decision?.fecha && datos.decision.fecha > today) return 'otro_dia'
   const isReturning = datos?.decision?.accion === 'devolver' && estado !== 'en_devolucion'
   return isReturning || (estado === 'intento_fallido' && !datos?.decision) ? 'vuelve' : null
 }
 
 /**
  * Sorts rows in the order of the stops. The parts follow each other as in {@link PARTS}: first the stops that can be
- * handled now and have a known place, last the finished ones. Without `desde`, places count as unknown.
+ * handled now and have a known place, last the finished ones. Without `from`, places count as unknown.
  * @param byAddress rows by municipality and address, which is the order within the other parts
- * @param desde point at which the way begins: the last stop, or the place where the courier asked for the order
- * @param hoy present day, such as «2026-11-25»
+ * @param from point at which the way begins: the last stop, or the place where the courier asked for the order
+ * @param today present day, such as «2026-11-25»
  */
-export function inStopOrder<Row extends Stop>(byAddress: readonly Row[], desde: Point | null, hoy: string): Row[] {
+export function inStopOrder<Row extends Stop>(byAddress: readonly Row[], from: Point | null, today: string): Row[] {
   const parteDe = (row: Row): Parte =>
-    partOfStop(row, hoy) ?? (desde && pointOf(row.heading?.lugar) ? 'hoy' : 'sin_lugar')
-  return PARTS.flatMap((parte) => {
-    const rows = byAddress.filter((row) => parteDe(row) === parte)
-    return parte === 'hoy' && desde ? byNearness(rows, desde) : rows
+    partOfStop(row, today) ?? (from && pointOf(row.heading?.lugar) ? 'hoy' : 'sin_lugar')
+  return PARTS.flatMap((part) => {
+    const rows = byAddress.filter((row) => parteDe(row) === part)
+    return part === 'hoy' && from ? byNearness(rows, from) : rows
   })
 }
 
 /** Returns the point of a place; null without coordinates. */
-export function pointOf(lugar: { lat?: number | null; lng?: number | null } | undefined): Point | null {
-  const { lat, lng } = lugar ?? {}
+export function pointOf(place: { lat?: number | null; lng?: number | null } | undefined): Point | null {
+  const { lat, lng } = place ?? {}
   return typeof lat === 'number' && typeof lng === 'number' ? { lat, lng } : null
 }
 
@@ -55,16 +55,16 @@ export function pointOf(lugar: { lat?: number | null; lng?: number | null } | un
  * Sorts rows by the rule of the nearest neighbour. Distances are computed on a plane: within a day's way, the error is
  * smaller than the difference to the distance by road.
  */
-function byNearness<Row extends Stop>(rows: readonly Row[], desde: Point): Row[] {
-  const ancho = Math.cos((desde.lat * Math.PI) / 180)
+function byNearness<Row extends Stop>(rows: readonly Row[], from: Point): Row[] {
+  const width = Math.cos((from.lat * Math.PI) / 180)
   const remaining = rows.map((row) => ({ row, point: pointOf(row.heading!.lugar)! }))
   const ordered: Row[] = []
-  let currentPoint = desde
+  let currentPoint = from
   while (remaining.length > 0) {
     let bestIndex = 0
     let shortest = Number.POSITIVE_INFINITY
     for (const [i, { point }] of remaining.entries()) {
-      const squaredDistance = (point.lat - currentPoint.lat) ** 2 + ((point.lng - currentPoint.lng) * ancho) ** 2
+      const squaredDistance = (point.lat - currentPoint.lat) ** 2 + ((point.lng - currentPoint.lng) * width) ** 2
       if (squaredDistance < shortest) [bestIndex, shortest] = [i, squaredDistance]
     }
     const [{ row, point }] = remaining.splice(bestIndex, 1) as [(typeof remaining)[number]]

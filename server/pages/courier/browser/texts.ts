@@ -1,2 +1,2 @@
 /** Returns a text in lower case and without accents. */
-export const foldText = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+export const foldText = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()

@@ -21,15 +21,15 @@ export async function fotoTime(foto: Blob): Promise<string | null> {
 async function readExif(foto: Blob): Promise<number> {
   const view = new DataView(await foto.slice(0, 131_072).arrayBuffer())
   // Reads segment after segment, because the EXIF segment need not be the first.
-  let lugar = 2
-  while (view.getUint16(lugar) !== 0xffe1 || view.getUint32(lugar + 4) !== EXIF) {
-    if (view.getUint8(lugar) !== 0xff) return Number.NaN
-    lugar += 2 + view.getUint16(lugar + 2)
+  let place = 2
+  while (view.getUint16(place) !== 0xffe1 || view.getUint32(place + 4) !== EXIF) {
+    if (view.getUint8(place) !== 0xff) return Number.NaN
+    place += 2 + view.getUint16(place + 2)
   }
-  const tiff = lugar + 10
+  const tiff = place + 10
   const isLittleEndian = view.getUint16(tiff) === 0x4949
   /** Returns the position of a tag's value in the table at `tableAt`; undefined if the table does not have the tag. */
-  const valor = (tableAt: number, etiqueta: number) => {
+  const value = (tableAt: number, etiqueta: number) => {
     for (let i = 0, n = view.getUint16(tableAt, isLittleEndian); i < n; i++) {
       const entryAt = tableAt + 2 + i * 12
       if (view.getUint16(entryAt, isLittleEndian) === etiqueta)
@@ -37,12 +37,12 @@ async function readExif(foto: Blob): Promise<number> {
     }
     return undefined
   }
-  const texto = (donde: number, largo: number) =>
-    String.fromCharCode(...new Uint8Array(view.buffer.slice(donde, donde + largo)))
-  const exifTable = valor(tiff + view.getUint32(tiff + 4, isLittleEndian), EXIF_TABLE_TAG)
-  const tomada = exifTable && valor(exifTable, TAKEN_TAG)
+  const text = (where: number, length: number) =>
+    String.fromCharCode(...new Uint8Array(view.buffer.slice(where, where + length)))
+  const exifTable = value(tiff + view.getUint32(tiff + 4, isLittleEndian), EXIF_TABLE_TAG)
+  const tomada = exifTable && value(exifTable, TAKEN_TAG)
   if (!tomada) return Number.NaN
-  const [dia, hora] = texto(tomada, 19).split(' ')
-  const zoneAt = valor(exifTable, ZONE_TAG)
-  return Date.parse(`${dia!.replaceAll(':', '-')}T${hora}${zoneAt ? texto(zoneAt, 6) : ''}`)
+  const [day, hour] = text(tomada, 19).split(' ')
+  const zoneAt = value(exifTable, ZONE_TAG)
+  return Date.parse(`${day!.replaceAll(':', '-')}T${hour}${zoneAt ? text(zoneAt, 6) : ''}`)
 }

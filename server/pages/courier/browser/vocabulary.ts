@@ -33,7 +33,7 @@ const finalEstados: readonly Estado[] = STATE_MACHINE.finales
 const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
 
 /** Next states in the contract's state machine, without the cancellation, which only merchants use. */
-const nextEstadosOf = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
+const nextEstadosOf = (estado: Estado): Estado[] => transiciones[estado].filter((other) => other !== 'cancelado')
 /** Tells whether a state is final. */
 export const isFinalEstado = (estado: Estado) => finalEstados.includes(estado)
 const reasonsOf = (estado: Estado) => [...(motivos[estado] ?? [])]
@@ -111,14 +111,16 @@ const rankOf = ({ estado }: EstadoSiguiente) => FREQUENT_ESTADOS.indexOf(estado)
 export function splitSteps(steps: readonly EstadoSiguiente[]) {
   const [dangerousSteps, commonSteps] = [
     steps.filter(({ estado }) => DANGEROUS_ESTADOS.includes(estado)),
-    steps.filter(({ estado }) => !DANGEROUS_ESTADOS.includes(estado)).sort((step, otro) => rankOf(step) - rankOf(otro)),
+    steps
+      .filter(({ estado }) => !DANGEROUS_ESTADOS.includes(estado))
+      .sort((step, other) => rankOf(step) - rankOf(other)),
   ]
-  const handySteps = commonSteps.filter((paso, i) => i === 0 || paso.estado === 'intento_fallido')
-  return { handySteps, otherSteps: commonSteps.filter((paso) => !handySteps.includes(paso)), dangerousSteps }
+  const handySteps = commonSteps.filter((step, i) => i === 0 || step.estado === 'intento_fallido')
+  return { handySteps, otherSteps: commonSteps.filter((step) => !handySteps.includes(step)), dangerousSteps }
 }
 
 /** Returns a day as a courier reads it: «25/11/2026». */
-export const dayWords = (dia: string) => dia.split('-').reverse().join('/')
+export const dayWords = (day: string) => day.split('-').reverse().join('/')
 
 /** Describes a decision about a parcel: that it returns, or the day and hours of its delivery. */
 export const decisionWords = ({ accion, fecha, franja }: Decision): string =>

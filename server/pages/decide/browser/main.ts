@@ -9,25 +9,25 @@ const placeForm = document.querySelector<HTMLFormElement>('form[data-lugar]')
 
 /** Prepares the form for another place. Setting the pin clears the link, and typing a link removes the pin. */
 function prepareForm(form: HTMLFormElement) {
-  const campo = (nombre: string) => form.elements.namedItem(nombre) as HTMLInputElement
-  const [lat, lng, enlace] = [campo('lat'), campo('lng'), campo('enlace')]
+  const field = (name: string) => form.elements.namedItem(name) as HTMLInputElement
+  const [lat, lng, link] = [field('lat'), field('lng'), field('enlace')]
   const openButton = document.getElementById('abrir-mapa') as HTMLButtonElement
-  const zona = readZone(form)
+  const zone = readZone(form)
   const setPoint = (point?: Point) => {
     lat.value = point ? point.lat.toFixed(7) : ''
     lng.value = point ? point.lng.toFixed(7) : ''
     showStatus('envio', '')
-    showStatus('estado-lugar', point ? `El pin está ${describePosition(point, zona) || 'donde lo ve'}.` : '')
+    showStatus('estado-lugar', point ? `El pin está ${describePosition(point, zone) || 'donde lo ve'}.` : '')
   }
-  const lugar = {
+  const place = {
     point: () => (lat.value ? { lat: Number(lat.value), lng: Number(lng.value) } : undefined),
     precision: () => undefined,
     choose(_method: unknown, point?: Point) {
-      enlace.value = ''
+      link.value = ''
       setPoint(point)
     },
   }
-  const visor = prepareMap(lugar, () => {}, zona)
+  const visor = prepareMap(place, () => {}, zone)
   const showMap = () => {
     openButton.hidden = true
     visor?.show()
@@ -37,8 +37,8 @@ function prepareForm(form: HTMLFormElement) {
     showMap()
     document.getElementById('ayuda-mapa')!.focus()
   })
-  enlace.addEventListener('input', () => setPoint())
-  if (lugar.point()) showMap()
+  link.addEventListener('input', () => setPoint())
+  if (place.point()) showMap()
 }
 
 if (placeForm) prepareForm(placeForm)

@@ -1,5 +1,5 @@
-/** Calls `run` in the next frame, and again after each change of the elements below `donde`. */
-export function afterEachChange(donde: HTMLElement, run: () => void) {
+/** Calls `run` in the next frame, and again after each change of the elements below `where`. */
+export function afterEachChange(where: HTMLElement, run: () => void) {
   let isScheduled = false
   const schedule = () => {
     if (isScheduled) return
@@ -9,6 +9,6 @@ export function afterEachChange(donde: HTMLElement, run: () => void) {
       run()
     })
   }
-  new MutationObserver(schedule).observe(donde, { childList: true, subtree: true })
+  new MutationObserver(schedule).observe(where, { childList: true, subtree: true })
   schedule()
 }

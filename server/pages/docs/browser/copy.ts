@@ -7,28 +7,28 @@ import { copyText } from './clipboard.ts'
 const COPYABLE =
   /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/|\/(?:api|\.well-known|docs|verificar|r)\/|\/\w+\.(?:json|yaml|txt)$)\S*$|^[A-Z]+(?:_[A-Z]+)+$|^(?:npm|npx|curl) \S/
 
-const withoutVerb = (texto: string) => texto.replace(/^[A-Z]+ (?=\/)/, '')
+const withoutVerb = (text: string) => text.replace(/^[A-Z]+ (?=\/)/, '')
 
 /** Announces the result of copying to screen readers. */
-function announce(texto: string) {
-  let donde = document.querySelector('#copiado')
-  if (!donde) {
-    donde = Object.assign(document.createElement('p'), { id: 'copiado', className: 'oculto' })
-    donde.setAttribute('role', 'status')
-    document.body.append(donde)
+function announce(text: string) {
+  let where = document.querySelector('#copiado')
+  if (!where) {
+    where = Object.assign(document.createElement('p'), { id: 'copiado', className: 'oculto' })
+    where.setAttribute('role', 'status')
+    document.body.append(where)
   }
-  donde.textContent = texto
+  where.textContent = text
 }
 
-function createCopyButton(nombre: string, leer: () => string): HTMLButtonElement {
+function createCopyButton(name: string, read: () => string): HTMLButtonElement {
   const button = Object.assign(document.createElement('button'), {
     type: 'button',
     className: 'copiar',
     title: 'Copiar',
   })
-  button.setAttribute('aria-label', nombre)
+  button.setAttribute('aria-label', name)
   button.addEventListener('click', async () => {
-    const bien = await copyText(leer())
+    const bien = await copyText(read())
     announce(bien ? 'Copiado' : 'No se pudo copiar')
     button.dataset.copiado = bien ? 'si' : 'no'
     setTimeout(() => delete button.dataset.copiado, 2000)
@@ -36,20 +36,20 @@ function createCopyButton(nombre: string, leer: () => string): HTMLButtonElement
   return button
 }
 
-function addCopyButtons(donde: HTMLElement) {
-  for (const codigo of donde.querySelectorAll<HTMLElement>("[data-component-name='Markdown/Markdown'] pre")) {
-    if (codigo.querySelector('.copiar')) continue
-    const texto = codigo.textContent ?? ''
-    codigo.append(createCopyButton('Copiar el código', () => texto))
+function addCopyButtons(where: HTMLElement) {
+  for (const code of where.querySelectorAll<HTMLElement>("[data-component-name='Markdown/Markdown'] pre")) {
+    if (code.querySelector('.copiar')) continue
+    const text = code.textContent ?? ''
+    code.append(createCopyButton('Copiar el código', () => text))
   }
-  for (const codigo of donde.querySelectorAll<HTMLElement>(
+  for (const code of where.querySelectorAll<HTMLElement>(
     "[data-component-name='Markdown/Markdown'] :not(pre) > code",
   )) {
-    const texto = codigo.textContent ?? ''
-    if (!COPYABLE.test(texto) || codigo.closest('a, button') || codigo.nextElementSibling?.matches('.copiar')) continue
-    codigo.after(createCopyButton(`Copiar ${withoutVerb(texto)}`, () => withoutVerb(codigo.textContent ?? '')))
+    const text = code.textContent ?? ''
+    if (!COPYABLE.test(text) || code.closest('a, button') || code.nextElementSibling?.matches('.copiar')) continue
+    code.after(createCopyButton(`Copiar ${withoutVerb(text)}`, () => withoutVerb(code.textContent ?? '')))
   }
 }
 
 /** Adds the missing copy buttons, now and whenever Redoc renders more content. */
-export const keepCopyButtons = (donde: HTMLElement) => afterEachChange(donde, () => addCopyButtons(donde))
+export const keepCopyButtons = (where: HTMLElement) => afterEachChange(where, () => addCopyButtons(where))

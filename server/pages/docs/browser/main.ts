@@ -15,12 +15,12 @@ const toUrl = (path: string) => new URL(path, document.baseURI).href
 const direccion = toUrl('.').replace(/\/$/, '')
 
 /** Replaces the example addresses in the generated page with the service's own address. */
-function writeAddress(donde: Node) {
-  const textNodes = document.createTreeWalker(donde, NodeFilter.SHOW_TEXT)
+function writeAddress(where: Node) {
+  const textNodes = document.createTreeWalker(where, NodeFilter.SHOW_TEXT)
   while (textNodes.nextNode()) {
-    const texto = textNodes.currentNode as Text
-    const replacedText = withAddress(texto.data, direccion)
-    if (replacedText !== texto.data) texto.data = replacedText
+    const text = textNodes.currentNode as Text
+    const replacedText = withAddress(text.data, direccion)
+    if (replacedText !== text.data) text.data = replacedText
   }
 }
 
@@ -29,14 +29,14 @@ function writeAddress(donde: Node) {
  * same for every brand and on every day.
  */
 function readStylesheetText(variable: '--nombre' | '--hoy'): string {
-  const valor = getComputedStyle(document.documentElement).getPropertyValue(variable)
-  return valor && JSON.parse(valor)
+  const value = getComputedStyle(document.documentElement).getPropertyValue(variable)
+  return value && JSON.parse(value)
 }
 
 /** Writes the brand's name into the header. */
 function writeBrandName() {
-  const nombre = readStylesheetText('--nombre')
-  if (nombre) document.querySelector('.barra .marca span')!.textContent = nombre
+  const name = readStylesheetText('--nombre')
+  if (name) document.querySelector('.barra .marca span')!.textContent = name
 }
 
 /**
@@ -55,31 +55,31 @@ const waitForPaint = () =>
   })
 
 interface Redoc {
-  hydrate(definition: object, opciones: object, donde: HTMLElement): Promise<void>
+  hydrate(definition: object, options: object, where: HTMLElement): Promise<void>
 }
 
 async function startRedoc() {
   await waitForPaint()
-  const [{ hydrate }, texto] = await Promise.all([
+  const [{ hydrate }, text] = await Promise.all([
     import(toUrl(assets.redoc)) as Promise<Redoc>,
-    fetch(toUrl(assets.contrato)).then((respuesta) => respuesta.text()),
+    fetch(toUrl(assets.contrato)).then((response) => response.text()),
   ])
-  const hoy = readStylesheetText('--hoy') || new Date().toISOString().slice(0, 10)
-  const { definicion: definition, opciones } = JSON.parse(withRelativeDays(withAddress(texto, direccion), hoy))
-  const donde = document.querySelector<HTMLElement>('#redoc')!
-  await hydrate(definition, opciones, donde)
-  keepCopyButtons(donde)
+  const today = readStylesheetText('--hoy') || new Date().toISOString().slice(0, 10)
+  const { definicion: definition, opciones } = JSON.parse(withRelativeDays(withAddress(text, direccion), today))
+  const where = document.querySelector<HTMLElement>('#redoc')!
+  await hydrate(definition, opciones, where)
+  keepCopyButtons(where)
 }
 
 const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
-const campo = ventana.querySelector('input')!
+const field = ventana.querySelector('input')!
 
 /**
  * Opens the search window at once, so that its field receives every key. The results appear when the index has loaded.
  */
-function buscar() {
+function find() {
   if (!ventana.open) ventana.showModal()
-  campo.select()
+  field.select()
   void loadSearch()
 }
 
@@ -97,10 +97,10 @@ async function loadSearch() {
  * Tells whether a key press goes into a text field. A field in a closed dialog does not count: the browser may still
  * send it the next key press.
  */
-const isTyping = (donde: EventTarget | null) =>
-  donde instanceof HTMLElement &&
-  (donde.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(donde.tagName)) &&
-  !donde.closest('dialog:not([open])')
+const isTyping = (where: EventTarget | null) =>
+  where instanceof HTMLElement &&
+  (where.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(where.tagName)) &&
+  !where.closest('dialog:not([open])')
 
 // Captures the event before Redoc does: Redoc's own search does not find chapters.
 window.addEventListener(
@@ -110,12 +110,12 @@ window.addEventListener(
     if (!isShortcut && (evento.key !== '/' || isTyping(evento.target))) return
     evento.preventDefault()
     evento.stopImmediatePropagation()
-    buscar()
+    find()
   },
   { capture: true },
 )
 const searchButton = document.querySelector<HTMLButtonElement>('#buscar')!
-searchButton.addEventListener('click', buscar)
+searchButton.addEventListener('click', find)
 ventana.querySelector('.cerrar')!.addEventListener('click', () => ventana.close())
 ventana.addEventListener('click', (evento) => {
   if (evento.target === ventana) ventana.close()
@@ -127,8 +127,8 @@ addEventListener('hashchange', redirectToError)
 redirectToError()
 writeBrandName()
 skipToContent()
-const lectura = document.querySelector<HTMLElement>('#redoc')!
-writeAddress(lectura)
-makeFocusable(lectura)
-focusMenu(lectura)
+const reading = document.querySelector<HTMLElement>('#redoc')!
+writeAddress(reading)
+makeFocusable(reading)
+focusMenu(reading)
 void startRedoc()

@@ -46,9 +46,9 @@ const STOP_WORDS = new Set(
   ),
 )
 
-const withoutAccents = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+const withoutAccents = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 /** Splits a text into lower-case words of letters and digits, without accents. */
-export const wordsOf = (texto: string) => withoutAccents(texto).match(/[a-z0-9]+/g) ?? []
+export const wordsOf = (text: string) => withoutAccents(text).match(/[a-z0-9]+/g) ?? []
 /** Removes a plural ending or a final `e`: «errores» equals «error», and «lote» equals «lotes». */
 const singularOf = (word: string) => (word.length > 3 ? word.replace(/(?:e?s|e)$/, '') : word)
 /** Writes letters that sound alike in Spanish the same: «etiketa» equals «etiqueta», and «embío» equals «envío». */
@@ -68,20 +68,20 @@ const stem = (word: string) => soundOf(singularOf(word))
  */
 function areSimilar(term: string, otherTerm: string, faltas: number): boolean {
   if (Math.abs(term.length - otherTerm.length) > faltas) return false
-  let [beforePrevious, anterior] = [[] as number[], Array.from({ length: otherTerm.length + 1 }, (_, i) => i)]
+  let [beforePrevious, previous] = [[] as number[], Array.from({ length: otherTerm.length + 1 }, (_, i) => i)]
   for (let i = 1; i <= term.length; i++) {
     const row = [i]
     for (let j = 1; j <= otherTerm.length; j++) {
       const substitution = term[i - 1] === otherTerm[j - 1] ? 0 : 1
-      row[j] = Math.min(anterior[j]! + 1, row[j - 1]! + 1, anterior[j - 1]! + substitution)
+      row[j] = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + substitution)
       if (i > 1 && j > 1 && term[i - 1] === otherTerm[j - 2] && term[i - 2] === otherTerm[j - 1]) {
         row[j] = Math.min(row[j]!, beforePrevious[j - 2]! + 1)
       }
     }
-    beforePrevious = anterior
-    anterior = row
+    beforePrevious = previous
+    previous = row
   }
-  return anterior[otherTerm.length]! <= faltas
+  return previous[otherTerm.length]! <= faltas
 }
 
 function commonPrefixLength(term: string, otherTerm: string): number {
@@ -107,7 +107,7 @@ function similarityOf(requestedWord: string, word: string): number {
  */
 function createFit(question: string) {
   const questionStems = wordsOf(question).map(stem)
-  const equalsQuestion = (texto: string) => wordsOf(texto).map(stem).join() === questionStems.join()
+  const equalsQuestion = (text: string) => wordsOf(text).map(stem).join() === questionStems.join()
   return ({ clase, titulo, claves }: SearchPart) => {
     if (equalsQuestion(titulo)) return 1.6
     if ((clase === 'Capítulo' || clase === 'Apartado') && claves.split(',').some(equalsQuestion)) return 3
@@ -123,7 +123,7 @@ function createFit(question: string) {
 export function createSearch(parts: readonly SearchPart[]) {
   const indexedParts = parts.map((parte) => ({
     parte,
-    campos: CAMPOS.map(([campo, weight]) => ({ weight, words: new Set(wordsOf(parte[campo] ?? '').map(stem)) })),
+    campos: CAMPOS.map(([field, weight]) => ({ weight, words: new Set(wordsOf(parte[field] ?? '').map(stem)) })),
   }))
   const partCounts = new Map<string, number>()
   for (const { campos } of indexedParts) {
@@ -179,16 +179,16 @@ export function createSearch(parts: readonly SearchPart[]) {
 
 /**
  * Returns the piece of a text around the first requested word.
- * @param largo length of the piece in characters, without the ellipses
+ * @param length length of the piece in characters, without the ellipses
  */
-export function excerptOf(texto: string, question: string, largo = 150): string {
-  const plainText = withoutAccents(texto)
-  const donde = wordsOf(question)
+export function excerptOf(text: string, question: string, length = 150): string {
+  const plainText = withoutAccents(text)
+  const where = wordsOf(question)
     .filter((term) => !STOP_WORDS.has(term))
     .map((term) => plainText.indexOf(singularOf(term)))
     .find((i) => i >= 0)
-  const desde = Math.max(0, (donde ?? 0) - 40)
-  const start = desde === 0 ? 0 : texto.indexOf(' ', desde) + 1
-  const excerpt = texto.slice(start, start + largo)
-  return `${start > 0 ? '…' : ''}${excerpt}${start + largo < texto.length ? '…' : ''}`
+  const from = Math.max(0, (where ?? 0) - 40)
+  const start = from === 0 ? 0 : text.indexOf(' ', from) + 1
+  const excerpt = text.slice(start, start + length)
+  return `${start > 0 ? '…' : ''}${excerpt}${start + length < text.length ? '…' : ''}`
 }

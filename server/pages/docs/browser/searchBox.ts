@@ -3,39 +3,39 @@
 import { createSearch, excerptOf, type SearchPart } from './search.ts'
 
 function createElement<Nombre extends 'b' | 'li' | 'span'>(
-  nombre: Nombre,
+  name: Nombre,
   properties: Readonly<Record<string, unknown>> = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Nombre] {
-  const element = document.createElement(nombre)
+  const element = document.createElement(name)
   Object.assign(element, properties)
   element.append(...children)
   return element
 }
 
 const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
-const campo = ventana.querySelector('input')!
+const field = ventana.querySelector('input')!
 const resultList = ventana.querySelector('ul')!
 const aviso = ventana.querySelector('p')!
 
-let busqueda: ReturnType<typeof createSearch> | undefined
+let search: ReturnType<typeof createSearch> | undefined
 let chosenIndex = 0
 
 function choose(index: number) {
-  const opciones = [...resultList.children]
-  chosenIndex = opciones.length === 0 ? 0 : (index + opciones.length) % opciones.length
-  for (const [i, option] of opciones.entries()) option.setAttribute('aria-selected', String(i === chosenIndex))
-  const option = opciones[chosenIndex]
-  campo.setAttribute('aria-activedescendant', option?.id ?? '')
+  const options = [...resultList.children]
+  chosenIndex = options.length === 0 ? 0 : (index + options.length) % options.length
+  for (const [i, option] of options.entries()) option.setAttribute('aria-selected', String(i === chosenIndex))
+  const option = options[chosenIndex]
+  field.setAttribute('aria-activedescendant', option?.id ?? '')
   option?.scrollIntoView({ block: 'nearest' })
 }
 
-function openPlace(lugar: string) {
+function openPlace(place: string) {
   ventana.close()
   // Setting the same hash again does not scroll. A reader who has scrolled away still expects to get back to the place,
   // so the script scrolls.
-  if (location.hash === `#${lugar}`) document.getElementById(lugar.replace(/^\//, ''))?.scrollIntoView()
-  else location.hash = lugar
+  if (location.hash === `#${place}`) document.getElementById(place.replace(/^\//, ''))?.scrollIntoView()
+  else location.hash = place
 }
 
 function option({ clase, titulo, lugar, de, texto }: SearchPart, i: number): HTMLLIElement {
@@ -45,7 +45,7 @@ function option({ clase, titulo, lugar, de, texto }: SearchPart, i: number): HTM
     createElement('span', { className: 'clase' }, clase),
     createElement('b', {}, titulo),
     ...(de ? [createElement('span', { className: 'de' }, de)] : []),
-    createElement('span', { className: 'texto' }, excerptOf(texto, campo.value)),
+    createElement('span', { className: 'texto' }, excerptOf(texto, field.value)),
   )
   item.dataset.lugar = lugar
   item.addEventListener('click', () => openPlace(lugar))
@@ -54,8 +54,8 @@ function option({ clase, titulo, lugar, de, texto }: SearchPart, i: number): HTM
 }
 
 function showResults() {
-  const question = campo.value.trim()
-  const results = question && busqueda ? busqueda(question) : []
+  const question = field.value.trim()
+  const results = question && search ? search(question) : []
   resultList.replaceChildren(...results.map(option))
   resultList.hidden = results.length === 0
   aviso.className = results.length > 0 ? 'oculto' : 'nada'
@@ -67,22 +67,22 @@ function showResults() {
   choose(0)
 }
 
-campo.addEventListener('input', showResults)
-campo.addEventListener('keydown', (evento) => {
+field.addEventListener('input', showResults)
+field.addEventListener('keydown', (evento) => {
   if (evento.key === 'ArrowDown') choose(chosenIndex + 1)
   else if (evento.key === 'ArrowUp') choose(chosenIndex - 1)
   else if (evento.key === 'Enter') {
-    const lugar = (resultList.children[chosenIndex] as HTMLElement | undefined)?.dataset.lugar
-    if (lugar) openPlace(lugar)
+    const place = (resultList.children[chosenIndex] as HTMLElement | undefined)?.dataset.lugar
+    if (place) openPlace(place)
   } else return
   evento.preventDefault()
 })
 
 /**
  * Loads the index, and shows the results for the text that the field contains by then.
- * @param indice URL of the search index
+ * @param index URL of the search index
  */
-export async function loadIndex(indice: string) {
-  busqueda ??= createSearch((await (await fetch(indice)).json()) as SearchPart[])
+export async function loadIndex(index: string) {
+  search ??= createSearch((await (await fetch(index)).json()) as SearchPart[])
   showResults()
 }

@@ -1,7 +1,7 @@
 // Connects the parts of the form while the recipient fills it in: the location, the map, the link, the steps and the
 // search for the position.
 import { askForPin, DESCRIPTION_TOO_SHORT, formatMetres, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
-import { campo, showFieldFault, showStatus } from './form.ts'
+import { field, showFieldFault, showStatus } from './form.ts'
 import { type CampoDeEnlace, prepareLink } from './link.ts'
 import { prepareMap, type Visor } from './openMap.ts'
 import { type ChosenPlace, preparePlace } from './place.ts'
@@ -11,12 +11,12 @@ import { describePosition, readZone, type Zona } from './words.ts'
 
 /** Form in which the recipient gives the location, while it is filled in. */
 export class Filling {
-  readonly #zona: Zona
+  readonly #zone: Zona
   readonly #place: ChosenPlace
   readonly #visor: Visor | undefined
-  readonly #enlace: CampoDeEnlace
+  readonly #link: CampoDeEnlace
   readonly #steps: FormSteps
-  readonly #busqueda: PositionSearch
+  readonly #search: PositionSearch
   readonly #reference: HTMLInputElement
   readonly #approximate = document.querySelector<HTMLInputElement>('#aproximado')!
   readonly #form: HTMLFormElement
@@ -24,17 +24,17 @@ export class Filling {
 
   constructor(form: HTMLFormElement) {
     this.#form = form
-    this.#reference = campo(form, 'referencia')!
-    this.#zona = readZone(form)
+    this.#reference = field(form, 'referencia')!
+    this.#zone = readZone(form)
     this.#place = preparePlace(form, () => this.#onChoose())
-    this.#visor = prepareMap(this.#place, () => this.#update(), this.#zona)
-    this.#enlace = prepareLink(this.#place)
-    this.#steps = prepareSteps(form, (forma) => this.#onArrive(forma))
-    this.#busqueda = preparePosition(this.#place, this.#steps, () => this.#scheduleDescription())
+    this.#visor = prepareMap(this.#place, () => this.#update(), this.#zone)
+    this.#link = prepareLink(this.#place)
+    this.#steps = prepareSteps(form, (shape) => this.#onArrive(shape))
+    this.#search = preparePosition(this.#place, this.#steps, () => this.#scheduleDescription())
     this.#reference.addEventListener('input', () => showFieldFault('referencia', ''))
     // The page continues with what the recipient filled in before, whether restored from this tab or returned by the
     // server.
-    this.#steps.start(this.#place.method() || (campo(form, 'enlace')!.value ? 'enlace' : ''))
+    this.#steps.start(this.#place.method() || (field(form, 'enlace')!.value ? 'enlace' : ''))
     this.#update()
   }
 
@@ -43,10 +43,10 @@ export class Filling {
    * @returns false if nothing is missing
    */
   showMissing(): boolean {
-    const forma = this.#steps.forma()
-    if (forma === 'descripcion') return this.#lacksDescription()
-    if (forma === 'enlace' && this.#place.method() !== 'mapa') {
-      const isLacking = this.#enlace.showMissing() !== ''
+    const shape = this.#steps.forma()
+    if (shape === 'descripcion') return this.#lacksDescription()
+    if (shape === 'enlace' && this.#place.method() !== 'mapa') {
+      const isLacking = this.#link.showMissing() !== ''
       if (isLacking) document.getElementById('enlace')!.focus()
       return isLacking
     }
@@ -58,7 +58,7 @@ export class Filling {
       showStatus('envio', fault, 'problema')
       return true
     }
-    this.#busqueda.stop()
+    this.#search.stop()
     if (!this.#place.isImprecise() || this.#approximate.checked) return false
     showStatus('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
     this.#approximate.focus()
@@ -75,15 +75,15 @@ export class Filling {
   #onChoose() {
     showStatus('envio', '')
     this.#approximate.checked = false
-    if (this.#place.method() !== 'gps') this.#busqueda.stop()
+    if (this.#place.method() !== 'gps') this.#search.stop()
     this.#update()
   }
 
-  #onArrive(forma: UbicacionWay) {
-    if (forma === 'enlace') this.#enlace.leer()
-    else if (forma === 'descripcion') this.#place.choose('descripcion')
-    else if (forma === 'mapa' && !this.#place.point()) this.#place.choose('')
-    if (forma === '') this.#busqueda.stop()
+  #onArrive(shape: UbicacionWay) {
+    if (shape === 'enlace') this.#link.leer()
+    else if (shape === 'descripcion') this.#place.choose('descripcion')
+    else if (shape === 'mapa' && !this.#place.point()) this.#place.choose('')
+    if (shape === '') this.#search.stop()
     showStatus('envio', '')
     this.#update()
   }
@@ -94,8 +94,8 @@ export class Filling {
   #update() {
     // The map may open after the form was sent, when another page is already shown.
     if (!this.#form.isConnected) return
-    const forma = this.#steps.forma()
-    const isPointed = forma === 'gps' || forma === 'mapa' || (forma === 'enlace' && this.#place.point() !== undefined)
+    const shape = this.#steps.forma()
+    const isPointed = shape === 'gps' || shape === 'mapa' || (shape === 'enlace' && this.#place.point() !== undefined)
     if (isPointed) this.#visor?.show()
     else this.#visor?.hide()
     document.getElementById('impreciso')!.hidden = !isPointed || !this.#place.isImprecise()
@@ -115,7 +115,7 @@ export class Filling {
     const precision = this.#place.precision()
     const position =
       precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${formatMetres(precision)}, está`
-    const searchingText = this.#busqueda.isSearching() ? ' Seguimos buscando una mejor…' : ''
-    return `${position} ${describePosition(point, this.#zona) || 'donde la ve'}.${searchingText}`
+    const searchingText = this.#search.isSearching() ? ' Seguimos buscando una mejor…' : ''
+    return `${position} ${describePosition(point, this.#zone) || 'donde la ve'}.${searchingText}`
   }
 }

@@ -16,40 +16,40 @@ export interface CampoDeEnlace {
 }
 
 /** Prepares the field for a map link. */
-export function prepareLink(lugar: ChosenPlace): CampoDeEnlace {
-  const enlace = document.querySelector<HTMLInputElement>('#enlace')!
-  const texto = () => linkWithin(enlace.value.trim())
-  const campo: CampoDeEnlace = {
+export function prepareLink(place: ChosenPlace): CampoDeEnlace {
+  const link = document.querySelector<HTMLInputElement>('#enlace')!
+  const text = () => linkWithin(link.value.trim())
+  const field: CampoDeEnlace = {
     leer() {
-      const interpretation = interpretLink(texto())
-      if ('error' in interpretation) lugar.choose('')
-      else lugar.choose('enlace', interpretation.point)
+      const interpretation = interpretLink(text())
+      if ('error' in interpretation) place.choose('')
+      else place.choose('enlace', interpretation.point)
     },
     showMissing() {
-      const interpretation = interpretLink(texto())
+      const interpretation = interpretLink(text())
       const error = 'error' in interpretation ? interpretation.error : ''
       showFieldFault('enlace', error)
       return error
     },
   }
-  enlace.addEventListener('input', () => {
+  link.addEventListener('input', () => {
     showFieldFault('enlace', '')
-    campo.leer()
+    field.leer()
   })
   // A recipient who leaves the field, or pastes into it, has finished the link.
-  enlace.addEventListener('change', () => enlace.value.trim() && campo.showMissing())
-  enlace.addEventListener('paste', () => setTimeout(campo.showMissing))
-  return campo
+  link.addEventListener('change', () => link.value.trim() && field.showMissing())
+  link.addEventListener('paste', () => setTimeout(field.showMissing))
+  return field
 }
 
 /**
  * Returns the point that a link names, or the fault of the link. The point is undefined if the link must be followed to
  * find it.
  */
-function interpretLink(texto: string): { point: Point | undefined } | { error: string } {
-  if (texto === '') return { error: MISSING_LINK }
+function interpretLink(text: string): { point: Point | undefined } | { error: string } {
+  if (text === '') return { error: MISSING_LINK }
   try {
-    const leido = readMapLink(texto)
+    const leido = readMapLink(text)
     return { point: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
   } catch (error) {
     // The server can read links that an old browser cannot.

@@ -19,7 +19,7 @@ function start() {
   // The page that asks whether a far location is right has no fields to restore.
   if (!document.getElementById('lugar')) return prepareSending(form, replacePage, () => false)
   if (form.dataset.nuevo !== undefined) restoreFields(form)
-  for (const parte of document.querySelectorAll<HTMLElement>('[data-con-js]')) parte.hidden = false
+  for (const part of document.querySelectorAll<HTMLElement>('[data-con-js]')) part.hidden = false
   const filling = new Filling(form)
   prepareSending(form, replacePage, () => filling.showMissing())
   form.addEventListener('input', () => saveFields(form))
@@ -31,12 +31,12 @@ function start() {
  * Moves the focus from a fault to its field. Adds no entry to the browser's history, which contains the form's steps.
  */
 function focusField(evento: MouseEvent) {
-  const enlace = (evento.target as HTMLElement).closest('a')
-  if (!enlace) return
+  const link = (evento.target as HTMLElement).closest('a')
+  if (!link) return
   evento.preventDefault()
-  const campo = document.querySelector<HTMLElement>(enlace.hash)
-  campo?.scrollIntoView({ block: 'center' })
-  campo?.focus({ preventScroll: true })
+  const field = document.querySelector<HTMLElement>(link.hash)
+  field?.scrollIntoView({ block: 'center' })
+  field?.focus({ preventScroll: true })
 }
 
 /** Width of the form in characters below which a fixed action bar would cover too much of the window. */
@@ -51,22 +51,22 @@ function fixBar(form: HTMLFormElement) {
   const measure = () => {
     const fontSize = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
     actionBar.classList.toggle('fija', form.offsetWidth >= MIN_WIDTH_CHARACTERS * fontSize)
-    const alto = getComputedStyle(actionBar).position === 'fixed' ? actionBar.offsetHeight : 0
-    document.body.style.paddingBottom = `${alto}px`
+    const height = getComputedStyle(actionBar).position === 'fixed' ? actionBar.offsetHeight : 0
+    document.body.style.paddingBottom = `${height}px`
     // The fixed action bar must not cover the focused element either.
-    document.documentElement.style.scrollPaddingBottom = `${alto + 16}px`
+    document.documentElement.style.scrollPaddingBottom = `${height + 16}px`
   }
   measure()
   if ('ResizeObserver' in window) new ResizeObserver(measure).observe(actionBar)
 }
 
 /** Replaces the page with the returned page, as a normal submission of the form would have done. */
-function replacePage(pagina: string) {
-  const newDocument = new DOMParser().parseFromString(pagina, 'text/html')
-  const contenido = newDocument.querySelector('main')
-  if (!contenido) return location.reload()
+function replacePage(page: string) {
+  const newDocument = new DOMParser().parseFromString(page, 'text/html')
+  const content = newDocument.querySelector('main')
+  if (!content) return location.reload()
   document.title = newDocument.title
-  document.querySelector('main')!.replaceWith(document.importNode(contenido, true))
+  document.querySelector('main')!.replaceWith(document.importNode(content, true))
   scrollTo(0, 0)
   start()
   document.querySelector<HTMLElement>('#errores, h1')?.focus()

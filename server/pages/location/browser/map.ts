@@ -38,26 +38,26 @@ const KEYS: Record<string, Direccion> = {
 }
 
 /** Opens the map in its container. */
-export function openMap(container: HTMLElement, zona: Zona, avisos: Avisos): InteractiveMap {
+export function openMap(container: HTMLElement, zone: Zona, avisos: Avisos): InteractiveMap {
   const { url = '', atribucion: attribution = '' } = container.dataset
-  const centre = zona.centre ? new LatLng(zona.centre.lat, zona.centre.lng) : COUNTRY_VIEW.point
-  const map = createMap(container, centre, zona.centre ? MUNICIPIO_ZOOM : COUNTRY_VIEW.zoom)
+  const centre = zone.centre ? new LatLng(zone.centre.lat, zone.centre.lng) : COUNTRY_VIEW.point
+  const map = createMap(container, centre, zone.centre ? MUNICIPIO_ZOOM : COUNTRY_VIEW.zoom)
   const pin = new Marker(centre, { icon: createPinIcon(), draggable: true, autoPan: true, keyboard: true }).addTo(map)
   // The circle's radius is the precision of the position. A pin that the recipient moved has no circle.
   const circle = new Circle(centre, { radius: 1, interactive: false, className: 'precision' })
-  let donde = centre
+  let where = centre
   const placePin = (point: LatLng) => {
     if (!isTileVisible(map, point)) {
-      pin.setLatLng(donde)
+      pin.setLatLng(where)
       return avisos.onUnseen()
     }
-    donde = point
+    where = point
     circle.remove()
     pin.setLatLng(point)
     map.panInside(point, { padding: [48, 48] })
     avisos.onMove(point)
   }
-  const paso = (direccion: Direccion, times = 1) => {
+  const step = (direccion: Direccion, times = 1) => {
     const [x, y] = STEPS[direccion]
     const { x: px, y: py } = map.latLngToContainerPoint(pin.getLatLng())
     placePin(map.containerPointToLatLng([px + x * PASO_PX * times, py + y * PASO_PX * times]))
@@ -72,7 +72,7 @@ export function openMap(container: HTMLElement, zona: Zona, avisos: Avisos): Int
   pin.on('dragend', () => placePin(pin.getLatLng().wrap()))
   pin.getElement()!.addEventListener('keydown', (evento) => {
     const direccion = KEYS[evento.key]
-    if (direccion) paso(direccion, evento.shiftKey ? 5 : 1)
+    if (direccion) step(direccion, evento.shiftKey ? 5 : 1)
     else if (evento.key === '+') map.setZoomAround(pin.getLatLng(), map.getZoom() + 1)
     else if (evento.key === '-') map.setZoomAround(pin.getLatLng(), map.getZoom() - 1)
     else return
@@ -82,15 +82,15 @@ export function openMap(container: HTMLElement, zona: Zona, avisos: Avisos): Int
     show(point, precision) {
       // The map has no size while it is hidden, so its size may be outdated.
       map.invalidateSize({ pan: false })
-      if (!point || donde.equals([point.lat, point.lng], 1e-6)) return
-      donde = new LatLng(point.lat, point.lng)
-      pin.setLatLng(donde)
+      if (!point || where.equals([point.lat, point.lng], 1e-6)) return
+      where = new LatLng(point.lat, point.lng)
+      pin.setLatLng(where)
       circle.remove()
-      if (precision === undefined) return void map.setView(donde, Math.max(map.getZoom(), DOOR_ZOOM))
-      circle.setLatLng(donde).setRadius(precision).addTo(map)
+      if (precision === undefined) return void map.setView(where, Math.max(map.getZoom(), DOOR_ZOOM))
+      circle.setLatLng(where).setRadius(precision).addTo(map)
       map.fitBounds(circle.getBounds(), { maxZoom: DOOR_ZOOM })
     },
-    paso: (direccion) => paso(direccion),
+    paso: (direccion) => step(direccion),
     load() {
       map.invalidateSize({ pan: false })
       tileLayer.redraw()
@@ -119,8 +119,8 @@ function isTileVisible(map: LeafletMap, point: LatLng): boolean {
   const { x, y } = map.latLngToContainerPoint(point)
   const { left, top } = map.getContainer().getBoundingClientRect()
   return [...map.getContainer().querySelectorAll('.leaflet-tile-loaded')].some((tile) => {
-    const caja = tile.getBoundingClientRect()
-    return left + x >= caja.left && left + x <= caja.right && top + y >= caja.top && top + y <= caja.bottom
+    const box = tile.getBoundingClientRect()
+    return left + x >= box.left && left + x <= box.right && top + y >= box.top && top + y <= box.bottom
   })
 }
 
@@ -129,20 +129,20 @@ function isTileVisible(map: LeafletMap, point: LatLng): boolean {
  * @param onVisibility called when the first tile has loaded, and when all have failed
  */
 function addTiles(map: LeafletMap, url: string, attribution: string, onVisibility: (isVisible: boolean) => void) {
-  const texto = document.createElement('span')
-  texto.textContent = attribution
+  const text = document.createElement('span')
+  text.textContent = attribution
   // OpenStreetMap requires a link to its copyright page. For any other provider, the operator configures the credit.
   const isOpenStreetMap = /openstreetmap/i.test(attribution)
-  const enlace = `<a href="https://www.openstreetmap.org/copyright" rel="noreferrer noopener">${texto.innerHTML}</a>`
+  const link = `<a href="https://www.openstreetmap.org/copyright" rel="noreferrer noopener">${text.innerHTML}</a>`
   map.attributionControl.setPrefix(false)
   let isVisible = false
-  const reportVisibility = (ahora: boolean) => {
-    if (ahora !== isVisible || !ahora) onVisibility(ahora)
-    isVisible = ahora
+  const reportVisibility = (now: boolean) => {
+    if (now !== isVisible || !now) onVisibility(now)
+    isVisible = now
   }
   return new TileLayer(url, {
     maxZoom: 19,
-    attribution: isOpenStreetMap ? enlace : texto.innerHTML,
+    attribution: isOpenStreetMap ? link : text.innerHTML,
     // The page sends no referrer, and OpenStreetMap refuses tiles to sites that send none. The origin is enough, and
     // does not contain the token of the page's address.
     referrerPolicy: 'origin',
@@ -156,28 +156,28 @@ function addTiles(map: LeafletMap, url: string, attribution: string, onVisibilit
 function addZoomButtons(map: LeafletMap, container: HTMLElement) {
   const zoomBar = document.createElement('div')
   zoomBar.className = 'zoom'
-  for (const [sign, nombre, change] of [
+  for (const [sign, name, change] of [
     ['+', 'Acercar el mapa', 1],
     ['−', 'Alejar el mapa', -1],
   ] as const) {
     const button = document.createElement('button')
     button.type = 'button'
     button.textContent = sign
-    button.setAttribute('aria-label', nombre)
+    button.setAttribute('aria-label', name)
     button.addEventListener('click', () => map.setZoom(map.getZoom() + change))
     zoomBar.append(button)
   }
   // Events of the zoom buttons stop here. Otherwise a tap on a button would also be a tap on the map.
-  for (const tipo of ['click', 'dblclick', 'mousedown', 'pointerdown', 'touchstart']) {
-    zoomBar.addEventListener(tipo, (evento) => evento.stopPropagation())
+  for (const type of ['click', 'dblclick', 'mousedown', 'pointerdown', 'touchstart']) {
+    zoomBar.addEventListener(type, (evento) => evento.stopPropagation())
   }
   container.append(zoomBar)
 }
 
 function createPinIcon() {
-  const svg = (nombre: string, attributes: Record<string, string>, ...children: Element[]) => {
-    const element = document.createElementNS('http://www.w3.org/2000/svg', nombre)
-    for (const [clave, valor] of Object.entries(attributes)) element.setAttribute(clave, valor)
+  const svg = (name: string, attributes: Record<string, string>, ...children: Element[]) => {
+    const element = document.createElementNS('http://www.w3.org/2000/svg', name)
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
     element.append(...children)
     return element
   }

@@ -20,7 +20,7 @@ export interface Visor {
  * Prepares the part of the page that holds the map; undefined if the page has no such part.
  * @param onChange called when it is known whether the map is visible
  */
-export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona): Visor | undefined {
+export function prepareMap(place: MarkedPlace, onChange: () => void, zone: Zona): Visor | undefined {
   const section = document.getElementById('con-mapa')
   const container = document.getElementById('mapa')
   if (!section || !container) return undefined
@@ -31,8 +31,8 @@ export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona)
   let intentos = 0
   const hint = document.getElementById('ayuda-mapa')!
   let isVisible = false
-  const setVisibility = (ahora: boolean) => {
-    isVisible = ahora
+  const setVisibility = (now: boolean) => {
+    isVisible = now
     container.hidden = !isVisible
     hint.hidden = !isVisible
     arrows.hidden = !isVisible || section.hidden
@@ -51,12 +51,12 @@ export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona)
         import(new URL(moduleUrl, location.href).href) as Promise<{ openMap: typeof OpenMap }>,
         loadStyle(container.dataset.estilo!),
       ])
-      map = openMap(container, zona, {
-        onMove: (point) => lugar.choose('mapa', point),
+      map = openMap(container, zone, {
+        onMove: (point) => place.choose('mapa', point),
         onUnseen: () => showStatus('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
         onVisibility: setVisibility,
       })
-      map.show(lugar.point(), lugar.precision())
+      map.show(place.point(), place.precision())
     } catch {
       setVisibility(false)
     }
@@ -69,8 +69,8 @@ export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona)
     map.load()
   })
   arrows.addEventListener('click', ({ target }) => {
-    const paso = (target as HTMLElement).closest<HTMLElement>('[data-paso]')?.dataset.paso
-    if (paso) map?.paso(paso as Parameters<InteractiveMap['paso']>[0])
+    const step = (target as HTMLElement).closest<HTMLElement>('[data-paso]')?.dataset.paso
+    if (step) map?.paso(step as Parameters<InteractiveMap['paso']>[0])
   })
   return {
     show() {
@@ -79,7 +79,7 @@ export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona)
       // After a link is pasted, the map would otherwise open outside the visible part of the page.
       if (!wasShown) container.scrollIntoView({ block: 'nearest' })
       arrows.hidden = !isVisible
-      if (map) map.show(lugar.point(), lugar.precision())
+      if (map) map.show(place.point(), place.precision())
       else openOnce()
     },
     hide() {

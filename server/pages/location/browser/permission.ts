@@ -43,18 +43,18 @@ const OTHER_BROWSER_STEPS = [
 ]
 
 /** Writes into an element why the position is missing and what to tap, step by step. */
-export function explainPermission(donde: HTMLElement) {
+export function explainPermission(where: HTMLElement) {
   const [, steps] = BROWSERS.find(([pattern]) => pattern.test(navigator.userAgent)) ?? [undefined, OTHER_BROWSER_STEPS]
   const stepList = document.createElement('ol')
-  for (const paso of steps) {
+  for (const step of steps) {
     const stepItem = document.createElement('li')
-    stepItem.textContent = paso
+    stepItem.textContent = step
     stepList.append(stepItem)
   }
   const explanation = document.createElement('p')
   explanation.textContent = 'El teléfono no nos dio permiso para ver su ubicación. Para darlo:'
   const alternative = document.createElement('p')
   alternative.textContent = 'O diga el lugar de otra forma, aquí abajo.'
-  donde.className = 'estado problema'
-  donde.replaceChildren(explanation, stepList, alternative)
+  where.className = 'estado problema'
+  where.replaceChildren(explanation, stepList, alternative)
 }

@@ -1,7 +1,7 @@
 // Location that the recipient has chosen, by whichever method. The form's hidden fields hold it.
 import type { Point } from '../../../platform/maps/point.ts'
 import { IMPRECISE_ABOVE_M } from '../precision.ts'
-import { campo, saveFields } from './form.ts'
+import { field, saveFields } from './form.ts'
 
 export type PlaceMethod = '' | 'gps' | 'mapa' | 'enlace' | 'descripcion'
 
@@ -20,15 +20,15 @@ export interface ChosenPlace {
  * @param onChoose called after every choice
  */
 export function preparePlace(form: HTMLFormElement, onChoose: () => void): ChosenPlace {
-  const setField = (nombre: string, valor: string) => {
-    campo(form, nombre)!.value = valor
+  const setField = (name: string, value: string) => {
+    field(form, name)!.value = value
   }
-  const leer = (nombre: string) => campo(form, nombre)?.value ?? ''
-  const lugar: ChosenPlace = {
-    method: () => leer('metodo') as PlaceMethod,
-    point: () => (leer('lat') ? { lat: Number(leer('lat')), lng: Number(leer('lng')) } : undefined),
-    precision: () => (lugar.method() === 'gps' && leer('precision_m') ? Number(leer('precision_m')) : undefined),
-    isImprecise: () => (lugar.precision() ?? 0) > IMPRECISE_ABOVE_M,
+  const read = (name: string) => field(form, name)?.value ?? ''
+  const place: ChosenPlace = {
+    method: () => read('metodo') as PlaceMethod,
+    point: () => (read('lat') ? { lat: Number(read('lat')), lng: Number(read('lng')) } : undefined),
+    precision: () => (place.method() === 'gps' && read('precision_m') ? Number(read('precision_m')) : undefined),
+    isImprecise: () => (place.precision() ?? 0) > IMPRECISE_ABOVE_M,
     choose(method, point, precision) {
       setField('metodo', method)
       setField('lat', point ? point.lat.toFixed(7) : '')
@@ -39,5 +39,5 @@ export function preparePlace(form: HTMLFormElement, onChoose: () => void): Chose
       onChoose()
     },
   }
-  return lugar
+  return place
 }

@@ -20,12 +20,12 @@ export interface PositionSearch {
  * Prepares the button that searches for the phone's position.
  * @param onStop called when the search ends
  */
-export function preparePosition(lugar: ChosenPlace, steps: FormSteps, onStop: () => void): PositionSearch {
+export function preparePosition(place: ChosenPlace, steps: FormSteps, onStop: () => void): PositionSearch {
   const button = document.querySelector<HTMLButtonElement>('#gps')!
   let watchId: number | undefined
   let stopTimer: number | undefined
   let bestAccuracy = Number.POSITIVE_INFINITY
-  const busqueda: PositionSearch = {
+  const search: PositionSearch = {
     isSearching: () => watchId !== undefined,
     stop() {
       if (watchId === undefined) return
@@ -39,18 +39,18 @@ export function preparePosition(lugar: ChosenPlace, steps: FormSteps, onStop: ()
   }
   const handlePosition = ({ coords: { latitude: lat, longitude: lng, accuracy } }: GeolocationPosition) => {
     if (accuracy < bestAccuracy) {
-      if (bestAccuracy === Number.POSITIVE_INFINITY) stopTimer = window.setTimeout(busqueda.stop, REFINING_MS)
+      if (bestAccuracy === Number.POSITIVE_INFINITY) stopTimer = window.setTimeout(search.stop, REFINING_MS)
       bestAccuracy = accuracy
-      lugar.choose('gps', { lat, lng }, accuracy)
+      place.choose('gps', { lat, lng }, accuracy)
       steps.goTo('gps')
     }
-    if (accuracy <= PRECISE_M) busqueda.stop()
+    if (accuracy <= PRECISE_M) search.stop()
   }
   const handleFailure = ({ code, PERMISSION_DENIED }: GeolocationPositionError) => {
     // After a first position, a later error is ignored because it is temporary. Before the first position, the page
     // must report the error.
     if (bestAccuracy < Number.POSITIVE_INFINITY) return
-    busqueda.stop()
+    search.stop()
     if (code === PERMISSION_DENIED) explainPermission(document.getElementById('estado-gps')!)
     else showStatus('estado-gps', FAILURE_REASONS[code] ?? FAILURE_REASONS[2]!, 'problema')
   }
@@ -64,7 +64,7 @@ export function preparePosition(lugar: ChosenPlace, steps: FormSteps, onStop: ()
     const watchOptions = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 }
     watchId = navigator.geolocation.watchPosition(handlePosition, handleFailure, watchOptions)
   })
-  return busqueda
+  return search
 }
 
 const OTHER_WAY = 'O diga el lugar de otra forma, aquí abajo.'

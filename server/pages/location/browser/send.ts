@@ -9,11 +9,7 @@ const MAX_RETRY_DELAY_S = 30
  * @param replacePage function that replaces the current page with the returned page
  * @param showMissing shows what is missing, and returns true if anything is; this check saves a request over a bad network
  */
-export function prepareSending(
-  form: HTMLFormElement,
-  replacePage: (pagina: string) => void,
-  showMissing: () => boolean,
-) {
+export function prepareSending(form: HTMLFormElement, replacePage: (page: string) => void, showMissing: () => boolean) {
   let isSending = false
   let intentos = 0
   let retryTimer: number | undefined
@@ -28,19 +24,19 @@ export function prepareSending(
     const abortController = new AbortController()
     const deadlineTimer = setTimeout(() => abortController.abort(), SEND_DEADLINE_MS)
     try {
-      const cuerpo = new URLSearchParams()
-      for (const [nombre, valor] of new FormData(form)) cuerpo.append(nombre, String(valor))
-      if (pressedButton?.name) cuerpo.append(pressedButton.name, pressedButton.value)
+      const body = new URLSearchParams()
+      for (const [name, value] of new FormData(form)) body.append(name, String(value))
+      if (pressedButton?.name) body.append(pressedButton.name, pressedButton.value)
       // The response to a confirmation redirects to this same page. `fetch` follows the redirect and returns the page.
-      const respuesta = await fetch(location.pathname, { method: 'POST', body: cuerpo, signal: abortController.signal })
-      if (respuesta.status === 429 || respuesta.status >= 500) {
-        esperar('Estamos ocupados.', Number(respuesta.headers.get('Retry-After')) || 10)
+      const response = await fetch(location.pathname, { method: 'POST', body, signal: abortController.signal })
+      if (response.status === 429 || response.status >= 500) {
+        wait('Estamos ocupados.', Number(response.headers.get('Retry-After')) || 10)
       } else {
-        replacePage(await respuesta.text())
+        replacePage(await response.text())
       }
     } catch {
       intentos++
-      esperar('No hay señal.', Math.min(MAX_RETRY_DELAY_S, 3 * 2 ** Math.min(intentos - 1, 6)))
+      wait('No hay señal.', Math.min(MAX_RETRY_DELAY_S, 3 * 2 ** Math.min(intentos - 1, 6)))
     } finally {
       clearTimeout(deadlineTimer)
       isSending = false
@@ -52,14 +48,14 @@ export function prepareSending(
       else button.removeAttribute('aria-disabled')
     }
   }
-  const esperar = (motivo: string, segundos: number) => {
+  const wait = (motivo: string, seconds: number) => {
     setBusy(false)
     showStatus(
       'envio',
       `${motivo} No se perdió nada: deje abierta esta página y lo enviaremos en cuanto se pueda.`,
       'problema',
     )
-    retryTimer = window.setTimeout(sendForm, segundos * 1000)
+    retryTimer = window.setTimeout(sendForm, seconds * 1000)
     if (!navigator.onLine) addEventListener('online', sendForm, { once: true })
   }
 

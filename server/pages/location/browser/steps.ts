@@ -13,45 +13,45 @@ const TITLES: Record<Exclude<UbicacionWay, ''>, string> = {
 
 export interface FormSteps {
   forma(): UbicacionWay
-  goTo(forma: UbicacionWay): void
+  goTo(shape: UbicacionWay): void
   /** Shows the step with which the page begins. */
-  start(forma: UbicacionWay): void
+  start(shape: UbicacionWay): void
 }
 
 /**
  * Shows the parts of one step at a time. Going back in the browser's history returns to the choice.
  * @param onArrive called after the recipient has gone to a step
  */
-export function prepareSteps(form: HTMLFormElement, onArrive: (forma: UbicacionWay) => void): FormSteps {
-  const titulo = document.getElementById('titulo')!
-  let actual: UbicacionWay = ''
-  const showStep = (forma: UbicacionWay) => {
-    actual = forma
-    for (const parte of form.querySelectorAll<HTMLElement>('[data-para]')) {
-      parte.hidden = !parte.dataset.para!.split(' ').includes(forma || 'elegir')
+export function prepareSteps(form: HTMLFormElement, onArrive: (shape: UbicacionWay) => void): FormSteps {
+  const title = document.getElementById('titulo')!
+  let current: UbicacionWay = ''
+  const showStep = (shape: UbicacionWay) => {
+    current = shape
+    for (const part of form.querySelectorAll<HTMLElement>('[data-para]')) {
+      part.hidden = !part.dataset.para!.split(' ').includes(shape || 'elegir')
     }
-    if (forma) titulo.textContent = TITLES[forma]
+    if (shape) title.textContent = TITLES[shape]
   }
-  const goToStep = (forma: UbicacionWay) => {
-    showStep(forma)
-    onArrive(forma)
+  const goToStep = (shape: UbicacionWay) => {
+    showStep(shape)
+    onArrive(shape)
     scrollTo(0, 0)
-    const focusId = { enlace: 'enlace', descripcion: 'referencia' }[forma as string] ?? 'titulo'
-    const donde = forma ? document.getElementById(focusId) : form.querySelector<HTMLElement>('h1')
-    donde?.focus({ preventScroll: true })
+    const focusId = { enlace: 'enlace', descripcion: 'referencia' }[shape as string] ?? 'titulo'
+    const where = shape ? document.getElementById(focusId) : form.querySelector<HTMLElement>('h1')
+    where?.focus({ preventScroll: true })
   }
   const steps: FormSteps = {
-    forma: () => actual,
+    forma: () => current,
     goTo(forma) {
-      if (forma === actual) return
+      if (forma === current) return
       if (forma) history.pushState({ forma }, '')
       goToStep(forma)
     },
     start: showStep,
   }
   form.addEventListener('click', ({ target }) => {
-    const forma = (target as HTMLElement).closest<HTMLElement>('[data-forma]')?.dataset.forma
-    if (forma) steps.goTo(forma as UbicacionWay)
+    const shape = (target as HTMLElement).closest<HTMLElement>('[data-forma]')?.dataset.forma
+    if (shape) steps.goTo(shape as UbicacionWay)
   })
   document.getElementById('atras')!.addEventListener('click', () => {
     if (history.state?.forma) history.back()

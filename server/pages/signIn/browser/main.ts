@@ -14,15 +14,14 @@ import type {
  */
 const SESION_CACHE_MS = 1_000
 
-const caja = document.getElementById('passkey')
-if (caja && window.PublicKeyCredential && location.hostname === caja.dataset.dominio) start(caja)
+const box = document.getElementById('passkey')
+if (box && window.PublicKeyCredential && location.hostname === box.dataset.dominio) start(box)
 
 function start(section: HTMLElement) {
   const { raiz: root = '', hace: purpose, volver: returnTo = '' } = section.dataset
   const button = section.querySelector('button')!
   const estado = section.querySelector('p')!
-  const request = (path: string, cuerpo?: unknown) =>
-    sendRequest(`${root}operaciones/v1/sesion/passkeys${path}`, cuerpo)
+  const request = (path: string, body?: unknown) => sendRequest(`${root}operaciones/v1/sesion/passkeys${path}`, body)
   section.hidden = false
   button.addEventListener('click', async () => {
     button.disabled = true
@@ -42,24 +41,24 @@ function start(section: HTMLElement) {
   })
 }
 
-type PasskeyRequest = (path: string, cuerpo?: unknown) => Promise<unknown>
+type PasskeyRequest = (path: string, body?: unknown) => Promise<unknown>
 
 /** Problem with which the service answered. */
 class RefusalError extends Error {
   readonly codigo: string
-  constructor(codigo: string) {
-    super(codigo)
-    this.codigo = codigo
+  constructor(code: string) {
+    super(code)
+    this.codigo = code
   }
 }
 
 async function sendRequest(path: string, cuerpo?: unknown): Promise<unknown> {
-  const respuesta = await fetch(path, {
+  const response = await fetch(path, {
     method: 'POST',
     ...(cuerpo !== undefined && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(cuerpo) }),
   })
-  const body: unknown = await respuesta.json()
-  if (respuesta.ok) return body
+  const body: unknown = await response.json()
+  if (response.ok) return body
   throw new RefusalError((body as Problema).codigo)
 }
 
@@ -108,12 +107,12 @@ async function addPasskey(request: PasskeyRequest): Promise<void> {
   }
   const { rawId, response } = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse
-  const cuerpo: PasskeyParaAgregar = {
+  const body: PasskeyParaAgregar = {
     credencial: toBase64url(rawId),
     datos_cliente: toBase64url(clientDataJSON),
     atestacion: toBase64url(attestationObject),
   }
-  await request('', cuerpo)
+  await request('', body)
 }
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -129,8 +128,8 @@ const codeOf = (error: unknown) => (error instanceof RefusalError ? error.codigo
 const sentenceOf = (error: unknown) =>
   SENTENCES[codeOf(error)] ?? 'No se pudo. Revise su conexión e inténtelo otra vez.'
 
-const bytesDe = (texto: string) =>
-  Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
+const bytesDe = (text: string) =>
+  Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
 const toBase64url = (bytes: ArrayBuffer) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replace(/\+/g, '-')

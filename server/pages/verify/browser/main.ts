@@ -30,10 +30,10 @@ interface CheckResult {
 const section = document.querySelector<HTMLElement>('#verificador')!
 const { guia = '', zona = 'UTC', raiz: root = '' } = section.dataset
 /** Code of the guide in groups of four, as the document prints it. */
-const codigo = inGroups(guia)
+const code = inGroups(guia)
 const fileInput = document.querySelector<HTMLInputElement>('#archivo')!
-const donde = document.querySelector<HTMLElement>('#resultado')!
-const caja = document.querySelector<HTMLElement>('.zona')!
+const where = document.querySelector<HTMLElement>('#resultado')!
+const box = document.querySelector<HTMLElement>('.zona')!
 /**
  * Number of the file that was chosen last. If several files are chosen one after another, only the last result is
  * shown.
@@ -50,11 +50,11 @@ fileInput.addEventListener('change', () => {
 })
 // Listens on the whole page, because a browser would otherwise open a file that is dropped beside the box and leave the
 // page.
-for (const tipo of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
-  document.addEventListener(tipo, (evento) => {
+for (const type of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
+  document.addEventListener(type, (evento) => {
     evento.preventDefault()
-    caja.classList.toggle('encima', tipo === 'dragenter' || tipo === 'dragover')
-    const archivo = tipo === 'drop' ? evento.dataTransfer?.files[0] : undefined
+    box.classList.toggle('encima', type === 'dragenter' || type === 'dragover')
+    const archivo = type === 'drop' ? evento.dataTransfer?.files[0] : undefined
     if (archivo) void handleFile(archivo)
   })
 }
@@ -62,8 +62,8 @@ for (const tipo of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
 async function handleFile(archivo: File) {
   const thisCheck = ++checkNumber
   showResult({ tone: 'aviso', titulo: 'Comprobando…', paragraphs: [archivo.name] }, false)
-  const resultado = await checkPdf(archivo).catch(() => NO_RESPONSE)
-  if (thisCheck === checkNumber) showResult(resultado, true)
+  const result = await checkPdf(archivo).catch(() => NO_RESPONSE)
+  if (thisCheck === checkNumber) showResult(result, true)
 }
 
 const NO_RESPONSE: CheckResult = {
@@ -84,7 +84,7 @@ async function checkPdf(archivo: File): Promise<CheckResult> {
   }
   if (archivo.size > MAX_PDF_BYTES)
     return { ...NOT_A_PDF, paragraphs: ['El archivo es demasiado grande para ser una prueba de entrega.'] }
-  const bytes = await leer(archivo)
+  const bytes = await read(archivo)
   if (!bytes) {
     const paragraphs = [
       'El archivo no se pudo leer. Si está en la nube, descárguelo a su dispositivo y elíjalo otra vez.',
@@ -93,20 +93,20 @@ async function checkPdf(archivo: File): Promise<CheckResult> {
   }
   if (String.fromCharCode(...bytes.subarray(0, 5)) !== '%PDF-') return NOT_A_PDF
   const sha256 = enHexadecimal(await crypto.subtle.digest('SHA-256', bytes))
-  const respuesta = await fetch(`${root}verificar/${guia}/comprobar`, {
+  const response = await fetch(`${root}verificar/${guia}/comprobar`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ sha256 }),
   })
-  if (respuesta.status === 429) {
-    const waitSeconds = respuesta.headers.get('Retry-After') ?? '10'
+  if (response.status === 429) {
+    const waitSeconds = response.headers.get('Retry-After') ?? '10'
     return {
       ...NO_RESPONSE,
       paragraphs: [`Hay muchas consultas desde su conexión. Espere ${waitSeconds} s y elija el archivo otra vez.`],
     }
   }
-  if (!respuesta.ok) return { ...NO_RESPONSE, paragraphs: ['Algo nos falló. Elija el archivo otra vez en un minuto.'] }
-  const { resultado, manifiesto } = (await respuesta.json()) as { resultado: string; manifiesto: string | null }
+  if (!response.ok) return { ...NO_RESPONSE, paragraphs: ['Algo nos falló. Elija el archivo otra vez en un minuto.'] }
+  const { resultado, manifiesto } = (await response.json()) as { resultado: string; manifiesto: string | null }
   if (resultado === 'pendiente') return PENDING
   if (!['autentica', 'rectificada'].includes(resultado) || manifiesto === null) return DIFFERENT
   const firma = await checkFirma(manifiesto, sha256)
@@ -129,7 +129,7 @@ const DIFFERENT: CheckResult = {
   paragraphs: ['Este PDF no es el que emitimos para la guía. Puede deberse a una de dos cosas:'],
   bullets: [
     'El archivo cambió después de emitirse, aunque sea en una letra: lo editaron, lo imprimieron a PDF o lo guardaron con otro programa.',
-    `Es la prueba de otra guía: compare el código ${codigo} con el que dice el documento.`,
+    `Es la prueba de otra guía: compare el código ${code} con el que dice el documento.`,
   ],
 }
 
@@ -141,14 +141,14 @@ function resultOfFirma(firma: Firma): CheckResult {
     return { tone: 'mal', titulo: 'La firma no es válida', paragraphs }
   }
   const titulo = 'Es auténtica'
-  const paragraphs = [`Este PDF es, byte por byte, la prueba de entrega que se emitió para la guía ${codigo}.`]
+  const paragraphs = [`Este PDF es, byte por byte, la prueba de entrega que se emitió para la guía ${code}.`]
   if (firma.estado === 'sin_ella') {
     paragraphs.push('La huella coincide. Su navegador no sabe comprobar además la firma digital (Ed25519).')
     return { tone: 'bien', titulo, paragraphs }
   }
   const { manifiesto, kid } = firma
   const { sin_firma, evidencia } = manifiesto
-  const countOfType = (tipo: string) => manifiesto.archivos.filter((archivo) => archivo.tipo === tipo).length
+  const countOfType = (type: string) => manifiesto.archivos.filter((archivo) => archivo.tipo === type).length
   return {
     tone: 'bien',
     titulo,
@@ -176,21 +176,21 @@ function requestedRow({ faltas }: EvidenciaDePrueba): [string, string] {
  * Verifies a signature with the service's public keys. Also checks that the signature is for this file of this guide.
  */
 async function checkFirma(jws: string, sha256: string): Promise<Firma> {
-  const [head = '', cuerpo = '', firma = ''] = jws.split('.')
+  const [head = '', body = '', firma = ''] = jws.split('.')
   const { alg, typ, kid } = readJson(head) as { alg?: string; typ?: string; kid?: string }
-  const manifiesto = readJson(cuerpo) as Manifest
+  const manifiesto = readJson(body) as Manifest
   const { keys } = (await (await fetch(`${root}.well-known/jwks.json`)).json()) as {
     keys: { kid: string; x: string }[]
   }
-  const clave = keys.find((jwk) => jwk.kid === kid)
-  if (alg !== 'EdDSA' || typ !== 'prueba-entrega+jws' || !clave || kid === undefined) return { estado: 'mala' }
+  const key = keys.find((jwk) => jwk.kid === kid)
+  if (alg !== 'EdDSA' || typ !== 'prueba-entrega+jws' || !key || kid === undefined) return { estado: 'mala' }
   let publicKey: CryptoKey
   try {
-    publicKey = await crypto.subtle.importKey('raw', deBase64(clave.x), { name: 'Ed25519' }, false, ['verify'])
+    publicKey = await crypto.subtle.importKey('raw', deBase64(key.x), { name: 'Ed25519' }, false, ['verify'])
   } catch {
     return { estado: 'sin_ella' }
   }
-  const signedBytes = new TextEncoder().encode(`${head}.${cuerpo}`)
+  const signedBytes = new TextEncoder().encode(`${head}.${body}`)
   const isValid = await crypto.subtle.verify({ name: 'Ed25519' }, publicKey, deBase64(firma), signedBytes)
   const isForThisFile =
     manifiesto.guia === guia &&
@@ -198,14 +198,14 @@ async function checkFirma(jws: string, sha256: string): Promise<Firma> {
   return isValid && isForThisFile ? { estado: 'buena', manifiesto, kid } : { estado: 'mala' }
 }
 
-const deBase64 = (texto: string) =>
-  Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
-const readJson = (parte: string): unknown => JSON.parse(new TextDecoder().decode(deBase64(parte)))
+const deBase64 = (text: string) =>
+  Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
+const readJson = (part: string): unknown => JSON.parse(new TextDecoder().decode(deBase64(part)))
 const enHexadecimal = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /** Reads a file; undefined if the file is only in a cloud storage, or was deleted after it was chosen. */
-async function leer(archivo: File): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function read(archivo: File): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     return new Uint8Array(await archivo.arrayBuffer())
   } catch {
@@ -214,24 +214,24 @@ async function leer(archivo: File): Promise<Uint8Array<ArrayBuffer> | undefined>
 }
 
 function showResult({ tone, titulo, paragraphs, bullets = [], datos = [] }: CheckResult, takesFocus: boolean) {
-  const nodo = (etiqueta: string, texto = '') => Object.assign(document.createElement(etiqueta), { textContent: texto })
-  const card = nodo('div')
+  const node = (etiqueta: string, text = '') => Object.assign(document.createElement(etiqueta), { textContent: text })
+  const card = node('div')
   card.className = 'aviso'
   card.dataset.tono = tone
-  const head = nodo('h2', titulo)
+  const head = node('h2', titulo)
   head.tabIndex = -1
-  card.append(head, ...paragraphs.map((texto) => nodo('p', texto)))
+  card.append(head, ...paragraphs.map((text) => node('p', text)))
   if (bullets.length > 0) {
-    const ul = nodo('ul')
-    ul.append(...bullets.map((texto) => nodo('li', texto)))
+    const ul = node('ul')
+    ul.append(...bullets.map((text) => node('li', text)))
     card.append(ul)
   }
   if (datos.length > 0) {
-    const dl = nodo('dl')
-    for (const [term, valor] of datos) dl.append(nodo('dt', term), nodo('dd', valor))
+    const dl = node('dl')
+    for (const [term, value] of datos) dl.append(node('dt', term), node('dd', value))
     card.append(dl)
   }
-  donde.replaceChildren(card)
+  where.replaceChildren(card)
   if (!takesFocus) return
   head.focus({ preventScroll: true })
   card.scrollIntoView({ block: 'nearest' })

@@ -19,10 +19,10 @@ import { BackLink, CallCentral, ConfirmDialog, horaDe, nameOfAction, ScreenTitle
 /** Screen of one action: its status, the server's response, and what the courier can do. */
 export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending: readonly number[]; order: number }) {
   const { sesion, isOnline, sending, order } = props
-  const accion = useStoredData(async () => (await readAction(order)) ?? null, String(order))
+  const action = useStoredData(async () => (await readAction(order)) ?? null, String(order))
   const [isAsking, setIsAsking] = useState(false)
-  if (accion === undefined) return null
-  if (accion === null) {
+  if (action === undefined) return null
+  if (action === null) {
     return (
       <>
         <BackLink a="">Inicio</BackLink>
@@ -31,26 +31,26 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
       </>
     )
   }
-  const isOwn = accion.repartidor === sesion.repartidor
+  const isOwn = action.repartidor === sesion.repartidor
   return (
     <>
       <BackLink a="">Inicio</BackLink>
-      <ScreenTitle>{nameOfAction(accion)}</ScreenTitle>
+      <ScreenTitle>{nameOfAction(action)}</ScreenTitle>
       <p>
         Guía{' '}
-        <a class="codigo" href={`#/guia/${accion.guia}`}>
-          {inGroups(accion.guia)}
+        <a class="codigo" href={`#/guia/${action.guia}`}>
+          {inGroups(action.guia)}
         </a>
-        , a las {horaDe(accion.ocurrido_en, accion.zona)}.
+        , a las {horaDe(action.ocurrido_en, action.zona)}.
       </p>
-      <p class="estado">{statusOfAction(accion, sending, sesion.repartidor, isOnline, sesion.isActive)}</p>
-      {!isOwn && accion.status !== 'enviada' && (
-        <p class="nota">La hizo {accion.nombre}. Nadie más puede enviarla: se envía cuando entre en este teléfono.</p>
+      <p class="estado">{statusOfAction(action, sending, sesion.repartidor, isOnline, sesion.isActive)}</p>
+      {!isOwn && action.status !== 'enviada' && (
+        <p class="nota">La hizo {action.nombre}. Nadie más puede enviarla: se envía cuando entre en este teléfono.</p>
       )}
-      <ActionContent accion={accion} />
-      {accion.falla && <Refusal accion={accion} />}
-      {accion.status === 'atencion' && isOwn && <Remedies accion={accion} />}
-      {isOwn && isDiscardable(accion) && (
+      <ActionContent accion={action} />
+      {action.falla && <Refusal accion={action} />}
+      {action.status === 'atencion' && isOwn && <Remedies accion={action} />}
+      {isOwn && isDiscardable(action) && (
         <button type="button" class="peligro" onClick={() => setIsAsking(true)}>
           Descartar
         </button>
@@ -69,7 +69,7 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
             })
           }
         >
-          <p>No quedará registrada en ninguna parte{accion.fotos.length > 0 && ', y sus fotos se borran'}.</p>
+          <p>No quedará registrada en ninguna parte{action.fotos.length > 0 && ', y sus fotos se borran'}.</p>
         </ConfirmDialog>
       )}
     </>
@@ -128,9 +128,9 @@ function ActionContent({ accion: { evento, entrega, fotos, firma } }: { accion: 
 }
 
 function Refusal({ accion: { falla, fotos, firma, entrega } }: { accion: CourierAction }) {
-  const numero = fotos.findIndex(({ imagen }) => imagen === falla!.imagen)
+  const number = fotos.findIndex(({ imagen }) => imagen === falla!.imagen)
   const refusedImage =
-    numero >= 0 ? `la foto ${numero + 1}` : falla!.imagen && firma?.imagen === falla!.imagen ? 'la firma' : null
+    number >= 0 ? `la foto ${number + 1}` : falla!.imagen && firma?.imagen === falla!.imagen ? 'la firma' : null
   return (
     <div class="nota mal">
       <p>

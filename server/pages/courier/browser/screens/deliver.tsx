@@ -67,7 +67,7 @@ interface ConfirmationOptions {
   sesion: Sesion
   door: AtDoor
   posicion: GeoPosition
-  fail: (fallas: Faults) => void
+  fail: (faults: Faults) => void
   goToStep: (step: DeliveryStep) => void
 }
 
@@ -92,7 +92,7 @@ function useConfirmation({ actual, writing }: DraftHandle, options: Confirmation
    * @param warnedParcels parcels whose distance the courier was warned of
    */
   const deliver = async (warnedParcels: readonly FarParcel[]) => {
-    const ahora = Date.now()
+    const now = Date.now()
     const draft = actual.current
     const { guia } = draft
     const otherEntregas = vanCon(draft, door).map(({ other, candidate }) => ({
@@ -111,7 +111,7 @@ function useConfirmation({ actual, writing }: DraftHandle, options: Confirmation
           warnedDistance: warnedParcels.find((farParcel) => farParcel.guia === parcel.guia)?.distance ?? null,
         }),
       )
-      await storeEntregas(sesion, draft, entregas, posicion, ahora)
+      await storeEntregas(sesion, draft, entregas, posicion, now)
       goTo(`guia/${guia}/hecho/entregado/${entregas.length}`, true)
     } catch (error) {
       isSaving.current = false
@@ -135,11 +135,11 @@ function DeliverForm(props: { sesion: Sesion; initialDraft: EntregaDraft; door: 
     guia,
     countFotos: () => actual.current.fotos.length,
     addFoto,
-    fail: (causa) => {
-      const text = explainFoto(causa)
-      if (causa === undefined) fail({})
+    fail: (cause) => {
+      const text = explainFoto(cause)
+      if (cause === undefined) fail({})
       else if (text) fail({ fotos: text })
-      else showFailure(causa)
+      else showFailure(cause)
     },
   })
   const policy = evidenceFor(parcelsOf(draft, door))
@@ -217,10 +217,10 @@ function FarQuestion(props: { farParcels: readonly FarParcel[]; onClose: () => v
     guia,
     text: `a ${formatDistance(distance)} del ${lugar}`,
   }))
-  const titulo =
+  const title =
     phrases.length === 1 ? `Está ${phrases[0]!.text}` : `Está lejos de ${phrases.length} lugares confirmados`
   return (
-    <ConfirmDialog titulo={titulo} yes="Entregar aquí" no="Volver" onClose={onClose} onAccept={onAccept}>
+    <ConfirmDialog titulo={title} yes="Entregar aquí" no="Volver" onClose={onClose} onAccept={onAccept}>
       {phrases.length > 1 && (
         <ul>
           {phrases.map(({ guia, text }) => (
@@ -256,7 +256,7 @@ async function storeEntregas(
   draft: EntregaDraft,
   entregas: readonly Entrega[],
   { point }: GeoPosition,
-  ahora: number,
+  now: number,
 ) {
   const { fotos, strokes, sin_firma, documento, descripcion, ocurrido_en, lugar } = draft
   const png = strokes ? await firmaToPng(strokes) : undefined
@@ -267,8 +267,8 @@ async function storeEntregas(
     images.push({ id, guia: de, blob, capturado_en })
     return { imagen: id }
   }
-  const opcional = <C extends string>(campo: C, valor: string) =>
-    (valor.trim() ? { [campo]: valor.trim() } : {}) as Partial<Record<C, string>>
+  const opcional = <C extends string>(field: C, value: string) =>
+    (value.trim() ? { [field]: value.trim() } : {}) as Partial<Record<C, string>>
   const buildAction = ({ guia, receiver: { nombre, relacion }, isSamePerson, politica, warnedDistance }: Entrega) => {
     const lleva = evidenceParts({ politica, isSamePerson })
     return {
@@ -298,5 +298,5 @@ async function storeEntregas(
       strokes: png && lleva.firma ? strokes : null,
     }
   }
-  await enqueue(entregas.map(buildAction), ahora, ocurrido_en, images, ocurrido_en ? 0 : UNDO_MS)
+  await enqueue(entregas.map(buildAction), now, ocurrido_en, images, ocurrido_en ? 0 : UNDO_MS)
 }

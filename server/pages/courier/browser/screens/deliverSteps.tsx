@@ -97,7 +97,7 @@ export function ReceiverStep({ draftHandle, door: { destinatario }, fallas, goOn
         valor={draft}
         labels={{ nombre: 'Nombre', relacion: 'Quién es', noRelation: 'Sin decir' }}
         fallas={{ nombre: fallas.nombre }}
-        onRename={(nombre) => changeReceiver(renameReceiver(actual.current, nombre, destinatario))}
+        onRename={(name) => changeReceiver(renameReceiver(actual.current, name, destinatario))}
         onRelation={(relacion) => changeDraft({ relacion })}
       />
       <p class="suave">{document.getElementById('app')!.dataset.privacidad}</p>
@@ -150,9 +150,9 @@ export function SignatureStep({ draftHandle, policy: { firma, documento }, falla
 }
 
 /** Returns the attributes of an input that writes to a field of the draft. */
-const texto = ({ draft, changeDraft }: DraftHandle, campo: 'documento' | 'descripcion') => ({
-  value: draft[campo],
-  onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => changeDraft({ [campo]: currentTarget.value }),
+const texto = ({ draft, changeDraft }: DraftHandle, field: 'documento' | 'descripcion') => ({
+  value: draft[field],
+  onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => changeDraft({ [field]: currentTarget.value }),
 })
 
 /** Reasons for a missing signature that the courier can choose. */

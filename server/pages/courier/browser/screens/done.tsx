@@ -24,13 +24,13 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
         row.guia !== guia &&
         isCarried(row) &&
         partToday(row) === null &&
-        row.steps.some((paso) => paso.estado === stepAfter(estado)),
+        row.steps.some((step) => step.estado === stepAfter(estado)),
     )
     const guiaActions = actions.filter((action) => action.guia === guia)
     const ultima = guiaActions.findLast((action) => action.estado === estado)
     return { nextRow, ultima, stoppedAction: guiaActions.find(({ status }) => status === 'atencion') }
   }, guia)
-  const nombre = useDestinatarioName(repartidor, guia)
+  const name = useDestinatarioName(repartidor, guia)
   // The list opens at the next stop. The guide that was opened from the list is done.
   useEffect(() => {
     searchView.ultima = null
@@ -46,7 +46,7 @@ export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado
         {ESTADO_NAMES[estado]}
         {entregaCount > 1 && `: ${entregaCount} guías`}
       </ScreenTitle>
-      {nombre && <p class="destinatario">{nombre}</p>}
+      {name && <p class="destinatario">{name}</p>}
       <p>
         {entregaCount > 1 ? 'Esta guía y las que iban con ella: ' : 'Guía '}
         <a class="codigo" href={`#/guia/${guia}`}>
@@ -126,11 +126,11 @@ const stepAfter = (estado: Estado): Estado =>
  * step is sent.
  */
 function useDestinatarioName(repartidor: string, guia: string) {
-  const [nombre, setName] = useState<string | null>(null)
+  const [name, setName] = useState<string | null>(null)
   useEffect(() => {
     readGuiaOf(repartidor, guia).then((storedGuia) =>
-      setName((antes) => antes ?? storedGuia?.datos?.destinatario ?? null),
+      setName((before) => before ?? storedGuia?.datos?.destinatario ?? null),
     )
   }, [])
-  return nombre
+  return name
 }

@@ -54,8 +54,8 @@ export const stepsOf = ({ firma, documento }: PoliticaDeEvidencia): DeliveryStep
 export function faultsAt(step: DeliveryStep, faults: Faults): Faults {
   const ownFields = Object.values(FIELDS_BY_STEP).flat()
   return Object.fromEntries(
-    (Object.entries(faults) as [Campo, string][]).filter(([campo]) =>
-      step === 'confirmar' ? !ownFields.includes(campo) : FIELDS_BY_STEP[step].includes(campo),
+    (Object.entries(faults) as [Campo, string][]).filter(([field]) =>
+      step === 'confirmar' ? !ownFields.includes(field) : FIELDS_BY_STEP[step].includes(field),
     ),
   )
 }

@@ -21,7 +21,7 @@ interface TakeFotosOptions {
   /** Stores a photo. */
   addFoto: (foto: StoredImage) => Promise<void> | void
   /** Shows why there is no photo; undefined clears the message. */
-  fail: (causa: unknown) => void
+  fail: (cause: unknown) => void
 }
 
 /**
@@ -38,8 +38,8 @@ export function useFotos({ guia, countFotos, addFoto, fail }: TakeFotosOptions) 
       try {
         const [blob, capturado_en] = [await shrinkFoto(archivo), await fotoTime(archivo)]
         if (countFotos() < MAX_FOTOS) await addFoto({ id: crypto.randomUUID(), guia, blob, capturado_en })
-      } catch (causa) {
-        fail(causa)
+      } catch (cause) {
+        fail(cause)
       }
       setPreparing((n) => n - 1)
     }
@@ -48,7 +48,7 @@ export function useFotos({ guia, countFotos, addFoto, fail }: TakeFotosOptions) 
 }
 
 /** Returns the message for the courier about a photo that cannot be used; undefined for any other error. */
-export const explainFoto = (causa: unknown) => (causa instanceof UnreadableFoto ? causa.message : undefined)
+export const explainFoto = (cause: unknown) => (cause instanceof UnreadableFoto ? cause.message : undefined)
 
 /** Photos that were taken, and the fault of their field. */
 export function Fotos(props: {

@@ -140,9 +140,9 @@ function Steps({ guia, prediction, confirmada }: { guia: string; prediction: Pre
   if (final) return <p class="suave">Esta guía ya terminó.</p>
   const possible = possibleSteps(steps, confirmada)
   const { handySteps, otherSteps, dangerousSteps } = splitSteps(possible)
-  const enlace = (paso: EstadoSiguiente, className: string) => (
-    <a key={paso.estado} class={className} href={`#/${stepPath(guia, paso)}`}>
-      {STEP_LABELS[paso.estado]}
+  const link = (step: EstadoSiguiente, className: string) => (
+    <a key={step.estado} class={className} href={`#/${stepPath(guia, step)}`}>
+      {STEP_LABELS[step.estado]}
     </a>
   )
   return (
@@ -154,7 +154,7 @@ function Steps({ guia, prediction, confirmada }: { guia: string; prediction: Pre
       )}
       {(otherSteps.length > 0 || isOwn) && (
         <nav class="pasos" aria-label="Otras cosas que hizo">
-          {otherSteps.map((paso) => enlace(paso, 'boton'))}
+          {otherSteps.map((step) => link(step, 'boton'))}
           {isOwn && (
             <a class="discreto" href={`#/guia/${guia}/nota`}>
               Anotar algo
@@ -165,12 +165,12 @@ function Steps({ guia, prediction, confirmada }: { guia: string; prediction: Pre
       {dangerousSteps.length > 0 && (
         <nav class="pasos apartados" aria-label="Si ya no se entrega">
           <h2>Si ya no se entrega</h2>
-          {dangerousSteps.map((paso) => enlace(paso, 'boton peligro'))}
+          {dangerousSteps.map((step) => link(step, 'boton peligro'))}
         </nav>
       )}
       {handySteps.length > 0 && (
         <nav class="barra pegada" aria-label="Qué hizo">
-          {handySteps.map((paso, i) => enlace(paso, i === 0 ? 'boton principal' : 'boton'))}
+          {handySteps.map((step, i) => link(step, i === 0 ? 'boton principal' : 'boton'))}
         </nav>
       )}
     </>

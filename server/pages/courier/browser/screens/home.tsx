@@ -32,7 +32,7 @@ export interface ScreenContext {
 function useReparto(repartidor: string) {
   const here = useHere()
   const datos = useStoredData(async () => {
-    const [actions, drafts, guias, hoy, asignadas, clockOffset = 0, desde = null] = await Promise.all([
+    const [actions, drafts, guias, today, asignadas, clockOffset = 0, desde = null] = await Promise.all([
       readActions(),
       readDrafts(repartidor),
       readGuiasOf(repartidor),
@@ -47,7 +47,7 @@ function useReparto(repartidor: string) {
       guias: guias.filter(isVisible),
       desde,
       asignadas: groupByMunicipio(asignadas, actions),
-      doneCount: terminadas(actions, repartidor, hoy, Date.now() + clockOffset),
+      doneCount: terminadas(actions, repartidor, today, Date.now() + clockOffset),
     }
   }, repartidor)
   const rows = useMemo(
@@ -93,17 +93,17 @@ export function Home({ sesion }: ScreenContext) {
   if (!datos) return null
   const nextStop = findNextStop(rows)
   const carriedRows = rows.filter(isCarried)
-  const rowsOfPart = (parte: ReturnType<typeof partToday>) =>
-    carriedRows.filter((row) => row !== nextStop && partToday(row) === parte)
+  const rowsOfPart = (part: ReturnType<typeof partToday>) =>
+    carriedRows.filter((row) => row !== nextStop && partToday(row) === part)
   const [currentRows, returningRows, laterRows] = [rowsOfPart(null), rowsOfPart('vuelve'), rowsOfPart('otro_dia')]
   const otherRows = rows.filter((row) => row !== nextStop && !isCarried(row))
-  const ahora = carriedRows.filter((row) => partToday(row) === null)
+  const now = carriedRows.filter((row) => partToday(row) === null)
   const unsent = datos.actions.filter(({ status }) => status !== 'enviada')
   const stoppedCount = unsent.filter(({ status }) => status === 'atencion').length
   return (
     <>
       <header class="encabezado">
-        <ScreenTitle>{titleOf(ahora, datos.doneCount, sesion)}</ScreenTitle>
+        <ScreenTitle>{titleOf(now, datos.doneCount, sesion)}</ScreenTitle>
         <a class="boton solo-icono callado" href="#/mas" aria-label="Más" title="Más">
           <Icon drawing={EllipsisVertical} />
         </a>
@@ -144,9 +144,9 @@ export function Home({ sesion }: ScreenContext) {
 }
 
 /** Returns the heading of the screen: the work that is left. */
-function titleOf(ahora: readonly DispatchRow[], doneCount: number, { nombre }: Sesion): string {
-  const devolver = ahora.filter(({ estado }) => estado === 'en_devolucion').length
-  const toDeliver = ahora.length - devolver
+function titleOf(now: readonly DispatchRow[], doneCount: number, { nombre }: Sesion): string {
+  const devolver = now.filter(({ estado }) => estado === 'en_devolucion').length
+  const toDeliver = now.length - devolver
   const phrases = [toDeliver > 0 && `${toDeliver} por entregar`, devolver > 0 && `${devolver} por devolver`].filter(
     Boolean,
   )

@@ -21,7 +21,7 @@ const LOTE_LABELS: Record<LoteStep, (n: number) => string> = {
  */
 export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly DispatchRow[]; dice: string }) {
   const [isBusy, setIsBusy] = useState(false)
-  const [falla, setFailure] = useState('')
+  const [fault, setFailure] = useState('')
   const offers = LOTE_ESTADOS.map((estado) => ({ estado, n: rows.filter((row) => canEnter(row, estado)).length }))
     .filter(({ n }) => n > 0)
     .sort((offer, otherOffer) => otherOffer.n - offer.n)
@@ -43,7 +43,7 @@ export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly Di
   return (
     <div class="barra pegada">
       <p role="status">{dice}</p>
-      <AvisoDeFalla de="lote">{falla}</AvisoDeFalla>
+      <AvisoDeFalla de="lote">{fault}</AvisoDeFalla>
       {offers.slice(0, 2).map(({ estado, n }, i) => (
         <button
           key={estado}

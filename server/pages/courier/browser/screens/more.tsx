@@ -63,14 +63,14 @@ function ThemeChoice() {
     <>
       <h2 id="tema">Colores</h2>
       <fieldset class="segmento" aria-labelledby="tema">
-        {THEMES.map(([valor, label]) => (
+        {THEMES.map(([value, label]) => (
           <label key={label}>
             <input
               class="oculto"
               type="radio"
               name="tema"
-              checked={storedTheme.chosen === valor}
-              onChange={() => setSetting('theme', valor)}
+              checked={storedTheme.chosen === value}
+              onChange={() => setSetting('theme', value)}
             />
             {label}
           </label>

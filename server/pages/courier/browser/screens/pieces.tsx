@@ -8,13 +8,13 @@ import { ESTADO_NAMES } from '../vocabulary.ts'
 
 /** Heading of a screen. It takes the focus, so that a screen reader announces the screen. */
 export function ScreenTitle({ children }: { children: ComponentChildren }) {
-  const titulo = useRef<HTMLHeadingElement>(null)
+  const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     scrollTo(0, 0)
-    titulo.current?.focus()
+    title.current?.focus()
   }, [])
   return (
-    <h1 ref={titulo} tabIndex={-1}>
+    <h1 ref={title} tabIndex={-1}>
       {children}
     </h1>
   )
@@ -86,12 +86,12 @@ const phoneClock = createClock(new Intl.DateTimeFormat().resolvedOptions().timeZ
 /**
  * Returns the time of day of an event by the clock of its destination. The destination's zone is named if the phone's
  * clock shows another time.
- * @param zona IANA time zone of the destination; null to use the phone's
+ * @param zone IANA time zone of the destination; null to use the phone's
  */
-export function horaDe(instant: string, zona: string | null) {
+export function horaDe(instant: string, zone: string | null) {
   const phoneTime = phoneClock.hora(instant)
-  if (zona === null) return phoneTime
-  const { hora, nombre } = createClock(zona)
+  if (zone === null) return phoneTime
+  const { hora, nombre } = createClock(zone)
   return hora(instant) === phoneTime ? phoneTime : `${hora(instant)} (${nombre})`
 }
 
@@ -111,19 +111,19 @@ export const nameOfAction = ({ estado }: Pick<CourierAction, 'estado'>) =>
 
 /** Returns the status of an action in words. */
 export function statusOfAction(
-  accion: CourierAction,
+  action: CourierAction,
   sending: readonly number[],
   repartidor: string,
   isOnline: boolean,
   isSesionActive: boolean,
 ) {
-  if (accion.status === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
-  if (accion.status === 'atencion') return 'Necesita su atención'
-  if (accion.repartidor !== repartidor) return `Espera a ${accion.nombre}`
-  if (sending.includes(accion.order)) return 'Enviando…'
+  if (action.status === 'enviada') return action.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
+  if (action.status === 'atencion') return 'Necesita su atención'
+  if (action.repartidor !== repartidor) return `Espera a ${action.nombre}`
+  if (sending.includes(action.order)) return 'Enviando…'
   if (!isSesionActive) return 'Espera a que entre otra vez'
   if (!isOnline) return 'Espera cobertura'
-  return accion.noAntesDe > Date.now()
-    ? `Se intentará a las ${phoneClock.hora(new Date(accion.noAntesDe).toISOString())}`
+  return action.noAntesDe > Date.now()
+    ? `Se intentará a las ${phoneClock.hora(new Date(action.noAntesDe).toISOString())}`
     : 'En espera'
 }

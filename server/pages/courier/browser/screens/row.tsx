@@ -29,17 +29,17 @@ const nameOfState = (estado: Estado, motivo: Motivo | null) =>
 /** Row of the first screen for a stop after the next one: address, distance and name. */
 export function BriefRow({ row }: { row: DispatchRow }) {
   const { guia, titulo, heading, distance } = row
-  const donde = heading?.street || heading?.zona
-  const details = [donde && donde !== titulo && titulo, statusOfRow(row, true)].filter(Boolean)
+  const where = heading?.street || heading?.zona
+  const details = [where && where !== titulo && titulo, statusOfRow(row, true)].filter(Boolean)
   return (
     <li>
       <a id={`g-${guia}`} class="breve" href={`#/guia/${guia}`} onClick={() => rememberGuia(guia)}>
-        <strong>{donde || titulo}</strong>{' '}
+        <strong>{where || titulo}</strong>{' '}
         <small>
           {distance !== null && <b>{formatDistance(distance)}</b>}
           {distance !== null && details.length > 0 && ' · '}
           {details.join(' · ')}
-          {!donde && <span class="codigo"> {inGroups(guia)}</span>}
+          {!where && <span class="codigo"> {inGroups(guia)}</span>}
         </small>
       </a>
     </li>
@@ -64,8 +64,8 @@ export const isVisible = ({ isUnassigned }: StoredGuia) => !isUnassigned
 
 /** Reads the actions on the phone, and the courier's guides in the order of the stops. */
 export async function readRows(repartidor: string): Promise<{ actions: CourierAction[]; rows: DispatchRow[] }> {
-  const [actions, guias, desde] = await Promise.all([readActions(), readGuiasOf(repartidor), readSetting('desde')])
-  return { actions, rows: dispatchRows(guias.filter(isVisible), actions, desde) }
+  const [actions, guias, from] = await Promise.all([readActions(), readGuiasOf(repartidor), readSetting('desde')])
+  return { actions, rows: dispatchRows(guias.filter(isVisible), actions, from) }
 }
 
 /** Returns the courier's guides in the order of the stops; undefined until they are read. */
@@ -75,10 +75,10 @@ export const useRows = ({ repartidor }: Sesion): DispatchRow[] | undefined =>
 /** Moves the focus to the guide that was opened from the list, if the list still shows it. */
 export function useReturnFocus(isListReady: boolean) {
   useEffect(() => {
-    const ultima = isListReady && searchView.ultima && document.getElementById(`g-${searchView.ultima}`)
-    if (!ultima) return
+    const last = isListReady && searchView.ultima && document.getElementById(`g-${searchView.ultima}`)
+    if (!last) return
     searchView.ultima = null
-    ultima.focus()
-    ultima.scrollIntoView({ block: 'center' })
+    last.focus()
+    last.scrollIntoView({ block: 'center' })
   }, [isListReady])
 }

@@ -85,8 +85,8 @@ export const includedParcels = ({ otherParcels }: EntregaDraft, { candidates }: 
   })
 
 /** Returns the metres to a parcel's confirmed place if the courier is far from it; null if near or unknown. */
-export function farDistance(here: Point | undefined, lugar: Point | null): number | null {
-  const distance = here && lugar ? distanceBetween(here, lugar) : null
+export function farDistance(here: Point | undefined, place: Point | null): number | null {
+  const distance = here && place ? distanceBetween(here, place) : null
   return distance !== null && distance > FAR_M ? distance : null
 }
 
@@ -97,25 +97,25 @@ export function ReceiverFields(props: {
   valor: Receiver
   labels: { nombre: string; relacion: string; noRelation: string }
   fallas: { nombre: string | undefined; relacion?: string | undefined }
-  onRename: (nombre: string) => void
+  onRename: (name: string) => void
   onRelation: (relacion: string) => void
 }) {
   const { suffix, valor, labels, fallas, onRename, onRelation } = props
-  const [nombre, relacion] = [`nombre${suffix}`, `relacion${suffix}`]
+  const [name, relacion] = [`nombre${suffix}`, `relacion${suffix}`]
   return (
     <>
-      <label for={nombre}>{labels.nombre}</label>
+      <label for={name}>{labels.nombre}</label>
       <input
-        id={nombre}
+        id={name}
         type="text"
         autocomplete="off"
         autocapitalize="words"
         maxLength={120}
-        {...conFalla(nombre, fallas.nombre)}
+        {...conFalla(name, fallas.nombre)}
         value={valor.nombre}
         onInput={({ currentTarget }) => onRename(currentTarget.value)}
       />
-      <AvisoDeFalla de={nombre}>{fallas.nombre}</AvisoDeFalla>
+      <AvisoDeFalla de={name}>{fallas.nombre}</AvisoDeFalla>
       <label for={relacion}>{labels.relacion}</label>
       <select
         id={relacion}

@@ -23,7 +23,7 @@ const NO_READER = 'El lector no se pudo cargar: la primera vez hace falta cobert
  */
 function useCamera(
   reader: Promise<CodeScan>,
-  handleText: (texto: string) => boolean,
+  handleText: (text: string) => boolean,
   setNotice: (aviso: string) => void,
 ) {
   const video = useRef<HTMLVideoElement>(null)
@@ -33,11 +33,11 @@ function useCamera(
     let isMounted = true
     let camera: MediaStream | undefined
     const watchVideo = async () => {
-      const leer = await reader
+      const read = await reader
       const visor = video.current!
       setNotice('Apunte a las barras o al cuadro de la etiqueta.')
       while (isMounted) {
-        const texts = visor.readyState >= 2 ? await leer(visor).catch(() => []) : []
+        const texts = visor.readyState >= 2 ? await read(visor).catch(() => []) : []
         if (!isMounted || texts.some(handleText)) return
         await new Promise((resolve) => setTimeout(resolve, SCAN_INTERVAL_MS))
       }
@@ -82,30 +82,30 @@ export function ScanScreen({ sesion }: { sesion: Sesion }) {
   const [aviso, setNotice] = useState('Abriendo la cámara…')
   const [isCollecting, setIsCollecting] = useState(false)
   const [scannedGuias, setScannedGuias] = useState<string[]>([])
-  const actual = useRef(isCollecting)
-  actual.current = isCollecting
+  const current = useRef(isCollecting)
+  current.current = isCollecting
   const reader = useRef<Promise<CodeScan>>(null)
   reader.current ??= openReader()
 
-  const handleText = (texto: string): boolean => {
-    const guia = parseGuiaCode(texto)
+  const handleText = (text: string): boolean => {
+    const guia = parseGuiaCode(text)
     if (!guia) {
       setNotice(FOREIGN_CODE)
       return false
     }
-    if (!actual.current) {
+    if (!current.current) {
       navigator.vibrate?.(80)
       storeWithoutData(sesion.repartidor, guia, false).then(() => goTo(`guia/${guia}`, true))
       return true
     }
-    setScannedGuias((antes) => {
-      if (antes.includes(guia)) return antes
+    setScannedGuias((before) => {
+      if (before.includes(guia)) return before
       navigator.vibrate?.(80)
       addToList(sesion.repartidor, guia).then(setNotice, () => {
         setScannedGuias((scannedGuias) => scannedGuias.filter((scannedGuia) => scannedGuia !== guia))
         setNotice(NO_SPACE)
       })
-      return [guia, ...antes]
+      return [guia, ...before]
     })
     return false
   }
@@ -136,7 +136,7 @@ export function ScanScreen({ sesion }: { sesion: Sesion }) {
 /** Button that reads the codes of a photo, for phones whose camera the page cannot open. */
 function LeerDeFoto(props: {
   reader: Promise<CodeScan>
-  handleText: (texto: string) => boolean
+  handleText: (text: string) => boolean
   setNotice: (aviso: string) => void
 }) {
   const { reader, handleText, setNotice } = props
@@ -146,8 +146,8 @@ function LeerDeFoto(props: {
     if (!foto) return
     setNotice('Leyendo la foto…')
     try {
-      const leer = await reader
-      const texts = await leer(await createImageBitmap(foto))
+      const read = await reader
+      const texts = await read(await createImageBitmap(foto))
       if (texts.length === 0) return setNotice('No se ve ningún código en la foto. Acérquese más y pruebe otra vez.')
       texts.some(handleText)
     } catch {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { parseGuiaCode } from '../codes.ts'
 import { AvisoDeFalla } from '../faults.tsx'
 import { goTo } from '../hooks.ts'
-import { buscar, countEstados, type DispatchRow, searchView } from '../list.ts'
+import { countEstados, type DispatchRow, find, searchView } from '../list.ts'
 import type { Sesion } from '../store/base.ts'
 import { storeWithoutData } from '../store/guias.ts'
 import { ESTADO_NAMES, type Estado } from '../vocabulary.ts'
@@ -13,20 +13,20 @@ import { RowText, rememberGuia, useReturnFocus, useRows } from './row.tsx'
 export function SearchScreen({ sesion }: { sesion: Sesion }) {
   const rows = useRows(sesion)
   const [, redraw] = useState(0)
-  const [falla, setFailure] = useState('')
+  const [fault, setFailure] = useState('')
   const updateView = (change: Partial<typeof searchView>) => {
     Object.assign(searchView, change)
     setFailure('')
     redraw((n) => n + 1)
   }
-  const campo = useRef<HTMLInputElement>(null)
+  const field = useRef<HTMLInputElement>(null)
   const listo = rows !== undefined
   useEffect(() => {
-    if (listo && !searchView.ultima) campo.current!.focus()
+    if (listo && !searchView.ultima) field.current!.focus()
   }, [listo])
   useReturnFocus(listo)
   if (!rows) return null
-  const foundRows = buscar(rows, searchView.searchText)
+  const foundRows = find(rows, searchView.searchText)
   const shownRows = foundRows.filter(({ estado }) => searchView.estado === null || estado === searchView.estado)
   const openGuia = async (evento: SubmitEvent) => {
     evento.preventDefault()
@@ -46,7 +46,7 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
         <label for="guia">Código, teléfono o nombre</label>
         <div class="con-boton">
           <input
-            ref={campo}
+            ref={field}
             id="guia"
             type="search"
             aria-describedby="falla-guia ayuda-guia"
@@ -56,14 +56,14 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
             maxLength={60}
             value={searchView.searchText}
             onInput={({ currentTarget }) => updateView({ searchText: currentTarget.value })}
-            aria-invalid={falla ? true : undefined}
+            aria-invalid={fault ? true : undefined}
           />
           <button type="submit">Abrir</button>
         </div>
         <p id="ayuda-guia" class="suave">
           También por dirección, referencia o lo que lleva.
         </p>
-        <AvisoDeFalla de="guia">{falla}</AvisoDeFalla>
+        <AvisoDeFalla de="guia">{fault}</AvisoDeFalla>
       </form>
       <Filters rows={foundRows} onChoose={(estado) => updateView({ estado })} />
       <p class="suave" role="status">
@@ -99,10 +99,10 @@ function Filters({ rows, onChoose }: { rows: readonly DispatchRow[]; onChoose: (
   )
 }
 
-function explainNoGuia(texto: string) {
-  const largo = texto.replace(/[\s-]/g, '').length
-  if (largo === 0) return 'Escriba las 12 letras y números de la etiqueta.'
-  if (!/\d/.test(texto)) return 'Nada en la lista dice eso.'
-  if (largo !== 12) return `Una guía tiene 12 letras y números; aquí hay ${largo}.`
+function explainNoGuia(text: string) {
+  const length = text.replace(/[\s-]/g, '').length
+  if (length === 0) return 'Escriba las 12 letras y números de la etiqueta.'
+  if (!/\d/.test(text)) return 'Nada en la lista dice eso.'
+  if (length !== 12) return `Una guía tiene 12 letras y números; aquí hay ${length}.`
   return 'Esa guía no puede existir: alguna letra está cambiada. Compárela con la etiqueta.'
 }

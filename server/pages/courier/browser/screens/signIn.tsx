@@ -12,15 +12,15 @@ import { CallCentral, ScreenTitle } from './pieces.tsx'
  * @param pendientes number of unsent actions on the phone
  */
 export function SignIn({ returningName, pendientes }: { returningName: string | null; pendientes: number }) {
-  const [falla, setFailure] = useState('')
+  const [fault, setFailure] = useState('')
   const [isBusy, setIsBusy] = useState(false)
   const submit = async (evento: SubmitEvent) => {
     evento.preventDefault()
-    const codigo = String(new FormData(evento.target as HTMLFormElement).get('codigo')).trim()
-    if (!codigo) return setFailure('Escriba el código que le dio la central.')
+    const code = String(new FormData(evento.target as HTMLFormElement).get('codigo')).trim()
+    if (!code) return setFailure('Escriba el código que le dio la central.')
     if (isBusy) return
     setIsBusy(true)
-    setFailure((await openSesion(codigo)) ?? '')
+    setFailure((await openSesion(code)) ?? '')
     setIsBusy(false)
   }
   return (
@@ -48,10 +48,10 @@ export function SignIn({ returningName, pendientes }: { returningName: string | 
         spellcheck={false}
         maxLength={100}
         aria-describedby="falla-codigo ayuda-codigo"
-        aria-invalid={falla !== ''}
+        aria-invalid={fault !== ''}
       />
       <p id="falla-codigo" class="falla" role="alert">
-        {falla}
+        {fault}
       </p>
       <button type="submit" class="principal" aria-disabled={isBusy || undefined}>
         {isBusy ? 'Entrando…' : 'Entrar'}
@@ -60,13 +60,13 @@ export function SignIn({ returningName, pendientes }: { returningName: string | 
   )
 }
 
-async function openSesion(codigo: string): Promise<string | undefined> {
+async function openSesion(code: string): Promise<string | undefined> {
   try {
     const { status, problema, esperar } = await runExclusively(async () => {
-      const respuesta = await requestSignIn(codigo)
+      const response = await requestSignIn(code)
       // The session is stored before any sending may start: a session and its courier change together.
-      if (respuesta.status === 201) await signIn(respuesta.cuerpo)
-      return respuesta
+      if (response.status === 201) await signIn(response.cuerpo)
+      return response
     })
     if (status === 201) {
       navigator.storage?.persist?.().catch(() => {})

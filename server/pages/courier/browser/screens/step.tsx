@@ -32,11 +32,11 @@ const NEW_DAY_RANGE = {
   desde: () => localDayOf(Date.now() + DAY_MS),
   hasta: () => localDayOf(Date.now() + 30 * DAY_MS),
 }
-const isValidDay = (dia: string) =>
-  /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= NEW_DAY_RANGE.desde() && dia <= NEW_DAY_RANGE.hasta()
+const isValidDay = (day: string) =>
+  /^\d{4}-\d\d-\d\d$/.test(day) && day >= NEW_DAY_RANGE.desde() && day <= NEW_DAY_RANGE.hasta()
 
 /** Photos of a step that the screen shows. */
-function useStepFotos(guia: string, fail: (fallas: { fotos?: string }) => void) {
+function useStepFotos(guia: string, fail: (faults: { fotos?: string }) => void) {
   const currentFotos = useRef<StoredImage[]>([])
   const [fotos, setFotos] = useState<readonly StoredImage[]>([])
   const keepFotos = (newFotos: StoredImage[]) => {
@@ -47,8 +47,8 @@ function useStepFotos(guia: string, fail: (fallas: { fotos?: string }) => void) 
     guia,
     countFotos: () => currentFotos.current.length,
     addFoto: (foto) => keepFotos([...currentFotos.current, foto]),
-    fail: (causa) =>
-      fail(causa === undefined ? {} : { fotos: explainFoto(causa) ?? 'No se pudo tomar la foto. Pruebe otra vez.' }),
+    fail: (cause) =>
+      fail(cause === undefined ? {} : { fotos: explainFoto(cause) ?? 'No se pudo tomar la foto. Pruebe otra vez.' }),
   })
   const removeFoto = (id: string) => keepFotos(currentFotos.current.filter((foto) => foto.id !== id))
   return { fotos, preparing, takeFotos, removeFoto }
@@ -75,16 +75,16 @@ function findStepFault(
 export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const [motivo, setReason] = useState<Motivo | null>(null)
   const [hasNoDay, setHasNoDay] = useState(false)
-  const [fallas, fail] = useFaults<'motivo' | 'dia' | 'nota' | 'fotos' | 'general'>()
+  const [faults, fail] = useFaults<'motivo' | 'dia' | 'nota' | 'fotos' | 'general'>()
   const [isAsking, setIsAsking] = useState(false)
   const nota = useRef<HTMLTextAreaElement>(null)
-  const dia = useRef<HTMLInputElement>(null)
+  const day = useRef<HTMLInputElement>(null)
   const isSaving = useRef(false)
   const { fotos, preparing, takeFotos, removeFoto } = useStepFotos(guia, fail)
   const { point } = usePosition(false)
   const readFormValues = () => ({
     motivo,
-    dia: motivo === 'reprogramado' && !hasNoDay ? dia.current!.value : null,
+    dia: motivo === 'reprogramado' && !hasNoDay ? day.current!.value : null,
     descripcion: nota.current!.value.replace(/\s+/g, ' ').trim(),
   })
   const confirm = (evento: SubmitEvent) => {
@@ -124,7 +124,7 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
       {estado && (
         <ReasonPicker
           estado={estado}
-          falla={fallas.motivo}
+          falla={faults.motivo}
           onChoose={(reason) => {
             setReason(reason)
             fail({})
@@ -132,23 +132,23 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
         />
       )}
       {motivo === 'reprogramado' && (
-        <OtherDay campo={dia} falla={fallas.dia} hasNoDay={hasNoDay} onNoDay={setHasNoDay} />
+        <OtherDay campo={day} falla={faults.dia} hasNoDay={hasNoDay} onNoDay={setHasNoDay} />
       )}
       {estado === 'intento_fallido' && (
         <>
           <Fotos
-            falla={fallas.fotos}
+            falla={faults.fotos}
             fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
             preparing={preparing}
             removeFoto={removeFoto}
           />
-          <TakeFoto count={fotos.length} fallas={fallas} takeFotos={takeFotos} />
+          <TakeFoto count={fotos.length} fallas={faults} takeFotos={takeFotos} />
         </>
       )}
-      <Nota campo={nota} label={estado ? 'Nota (si hace falta)' : 'Nota'} falla={fallas.nota} />
+      <Nota campo={nota} label={estado ? 'Nota (si hace falta)' : 'Nota'} falla={faults.nota} />
       <div class="barra pegada">
-        <AvisoDeFalla de="general">{fallas.general}</AvisoDeFalla>
-        <AvisoDeFalla de="motivo">{fallas.motivo}</AvisoDeFalla>
+        <AvisoDeFalla de="general">{faults.general}</AvisoDeFalla>
+        <AvisoDeFalla de="motivo">{faults.motivo}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
           {estado ? 'Registrar' : 'Guardar la nota'}
         </button>
@@ -231,9 +231,9 @@ function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; label: stri
 }
 
 function StepQuestion(props: { guia: string; estado: Estado; onClose: () => void; onAccept: () => void }) {
-  const paso = STEP_LABELS[props.estado]
+  const step = STEP_LABELS[props.estado]
   return (
-    <ConfirmDialog titulo={`¿${paso}?`} yes={paso} no="No, volver" onClose={props.onClose} onAccept={props.onAccept}>
+    <ConfirmDialog titulo={`¿${step}?`} yes={step} no="No, volver" onClose={props.onClose} onAccept={props.onAccept}>
       <p>Es la guía {inGroups(props.guia)}, y desde aquí no se puede deshacer.</p>
     </ConfirmDialog>
   )

@@ -123,14 +123,14 @@ function buttonsOf(
   hasArrived: boolean,
 ): StopButton[] {
   const confirmada = datos!.ubicacion.estado === 'confirmada'
-  const [paso, segundo] = splitSteps(possibleSteps(steps, confirmada)).handySteps.map((step): StopButton & object => ({
+  const [paso, second] = splitSteps(possibleSteps(steps, confirmada)).handySteps.map((step): StopButton & object => ({
     path: stepPath(guia, step),
     text: STEP_LABELS[step.estado],
   }))
   const allows = (estado: Estado) => steps.some((step) => step.estado === estado)
   if (paso && allows('en_ruta') && !allows('recolectado')) return [leaveWith(carriedRows) ?? paso]
   if (!paso) return ['ir']
-  return hasArrived ? [paso, segundo ?? 'ir'] : ['ir', paso]
+  return hasArrived ? [paso, second ?? 'ir'] : ['ir', paso]
 }
 
 /** Returns the button to leave with several guides at once; undefined if fewer than two can. */

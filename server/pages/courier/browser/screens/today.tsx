@@ -23,13 +23,13 @@ export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
   const sentActions = actions
     .filter((action) => action.status === 'enviada' && action.repartidor === repartidor)
     .reverse()
-  const renderAction = (accion: CourierAction) => (
-    <li key={accion.order} class={accion.status}>
-      <a href={`#/accion/${accion.order}`}>
-        <strong>{nameOfAction(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>{' '}
+  const renderAction = (action: CourierAction) => (
+    <li key={action.order} class={action.status}>
+      <a href={`#/accion/${action.order}`}>
+        <strong>{nameOfAction(action)}</strong> <span class="codigo">{inGroups(action.guia)}</span>{' '}
         <small>
-          {horaDe(accion.ocurrido_en, accion.zona)} ·{' '}
-          {statusOfAction(accion, sending, repartidor, isOnline, sesion.isActive)}
+          {horaDe(action.ocurrido_en, action.zona)} ·{' '}
+          {statusOfAction(action, sending, repartidor, isOnline, sesion.isActive)}
         </small>
       </a>
     </li>

@@ -32,14 +32,14 @@ export type NewAction = Pick<
  * Stores actions in one transaction, each with its time. The phone's clock is corrected by the known difference from
  * the server's clock. The time is never before the guide's earlier actions, nor before the phone last got the guide
  * from the server. The server would otherwise take the action for a late scan.
- * @param ahora time by the phone's clock, in milliseconds since the epoch
+ * @param now time by the phone's clock, in milliseconds since the epoch
  * @param fixedTime time of the actions in ISO 8601, if it is already fixed
  * @param images images to store with the actions
  * @param undoMs time for which the actions wait before they are sent, in milliseconds, so that the courier can undo them
  */
 export const enqueue = (
   newActions: readonly NewAction[],
-  ahora: number,
+  now: number,
   fixedTime: string | null = null,
   images: readonly StoredImage[] = [],
   undoMs = 0,
@@ -49,13 +49,13 @@ export const enqueue = (
     for (const image of images) await tx.objectStore('imagenes').put(image)
     const noAntesDe = undoMs && Date.now() + undoMs
     for (const newAction of newActions)
-      await addAction(tx, { ...newAction, noAntesDe }, ahora + (clockOffset ?? 0), fixedTime)
+      await addAction(tx, { ...newAction, noAntesDe }, now + (clockOffset ?? 0), fixedTime)
   })
 
 async function addAction(
   tx: StoreTransaction,
   newAction: NewAction & Pick<CourierAction, 'noAntesDe'>,
-  ahora: number,
+  now: number,
   fixedTime: string | null,
 ) {
   const [guiaActions, storedGuia] = await Promise.all([
@@ -63,7 +63,7 @@ async function addAction(
     tx.objectStore('guias').get(newAction.guia),
   ])
   const earlierTimes = guiaActions.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
-  const instant = Math.max(ahora, storedGuia?.serverReadAt ?? 0, ...earlierTimes)
+  const instant = Math.max(now, storedGuia?.serverReadAt ?? 0, ...earlierTimes)
   if (newAction.entrega) await tx.objectStore('drafts').delete(newAction.guia)
   const fullAction: Omit<CourierAction, 'order'> = {
     ...newAction,
@@ -94,17 +94,17 @@ const pointOfAction = ({ estado, entrega, evento }: NewAction, datos: GuiaDeRepa
 /** Changes fields of actions in one transaction. Skips actions that no longer exist. */
 export const changeActions = (
   actions: readonly Pick<CourierAction, 'order'>[],
-  change: (accion: CourierAction) => Partial<CourierAction>,
+  change: (action: CourierAction) => Partial<CourierAction>,
 ) =>
   writeStore(async (tx) => {
     const actionStore = tx.objectStore('actions')
     for (const { order } of actions) {
-      const actual = await actionStore.get(order)
-      if (actual) await actionStore.put({ ...actual, ...change(actual) })
+      const current = await actionStore.get(order)
+      if (current) await actionStore.put({ ...current, ...change(current) })
     }
   })
 /** Changes fields of an action; does nothing if it no longer exists. */
-export const changeAction = (order: number, change: (accion: CourierAction) => Partial<CourierAction>) =>
+export const changeAction = (order: number, change: (action: CourierAction) => Partial<CourierAction>) =>
   changeActions([{ order }], change)
 
 /** Action that the server has received, and the guide's state after it as the server reports it. */
@@ -121,12 +121,12 @@ export const finishActions = (actions: readonly FinishedAction[]) =>
 
 async function finishAction(tx: StoreTransaction, { order, aplicado, estado, secuencia }: FinishedAction) {
   const actionStore = tx.objectStore('actions')
-  const actual = await actionStore.get(order)
-  if (!actual) return
-  const { evento, entrega: _entrega, ...rest } = actual
+  const current = await actionStore.get(order)
+  if (!current) return
+  const { evento, entrega: _entrega, ...rest } = current
   await deleteImages(
     tx,
-    [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
+    [...current.fotos, ...(current.firma ? [current.firma] : [])].map(({ imagen: id }) => id),
   )
   await actionStore.put({
     ...rest,
@@ -141,11 +141,11 @@ async function finishAction(tx: StoreTransaction, { order, aplicado, estado, sec
     terminada: Date.now(),
   })
   const guias = tx.objectStore('guias')
-  if (isFinalEstado(estado)) return void (await guias.delete(actual.guia))
-  const storedGuia = await guias.get(actual.guia)
+  if (isFinalEstado(estado)) return void (await guias.delete(current.guia))
+  const storedGuia = await guias.get(current.guia)
   if (!storedGuia?.datos || storedGuia.datos.secuencia > secuencia) return
   // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
-  const ajena = takesParcel(actual.estado) && storedGuia.datos.custodia !== 'propia'
+  const ajena = takesParcel(current.estado) && storedGuia.datos.custodia !== 'propia'
   const siguientes = estado === storedGuia.datos.estado ? storedGuia.datos.siguientes : stepsAfter(estado)
   await guias.put({ ...storedGuia, datos: ajena ? null : { ...storedGuia.datos, estado, secuencia, siguientes } })
 }
@@ -158,28 +158,28 @@ async function finishAction(tx: StoreTransaction, { order, aplicado, estado, sec
 export const insertTakeBefore = (order: number, estado: Estado) =>
   writeStore(async (tx) => {
     const actionStore = tx.objectStore('actions')
-    const actual = await actionStore.get(order)
-    if (actual?.status !== 'atencion') return
-    const { order: _order, entrega: _entrega, ...rest } = actual
-    const pendiente = { status: 'pendiente', intentos: 0, noAntesDe: 0, isReuploaded: false, falla: null } as const
+    const current = await actionStore.get(order)
+    if (current?.status !== 'atencion') return
+    const { order: _order, entrega: _entrega, ...rest } = current
+    const pending = { status: 'pendiente', intentos: 0, noAntesDe: 0, isReuploaded: false, falla: null } as const
     const takeAction: Omit<CourierAction, 'order'> = {
       ...rest,
-      ...pendiente,
+      ...pending,
       id: crypto.randomUUID(),
       estado,
-      ocurrido_en: new Date(Date.parse(actual.ocurrido_en) - 1).toISOString(),
+      ocurrido_en: new Date(Date.parse(current.ocurrido_en) - 1).toISOString(),
       evento: {},
       fotos: [],
       firma: null,
       strokes: null,
     }
-    const laterActions = (await actionStore.index('guia').getAll(actual.guia)).filter(
-      (action) => action.order >= order && action.status !== 'enviada' && action.repartidor === actual.repartidor,
+    const laterActions = (await actionStore.index('guia').getAll(current.guia)).filter(
+      (action) => action.order >= order && action.status !== 'enviada' && action.repartidor === current.repartidor,
     )
     await actionStore.add(takeAction as CourierAction)
     for (const { order: actionNumber, ...action } of laterActions) {
       await actionStore.delete(actionNumber)
-      await actionStore.add((actionNumber === order ? { ...action, ...pendiente } : action) as CourierAction)
+      await actionStore.add((actionNumber === order ? { ...action, ...pending } : action) as CourierAction)
     }
   })
 
@@ -187,11 +187,11 @@ export const insertTakeBefore = (order: number, estado: Estado) =>
 export const discardAction = (order: number) =>
   writeStore(async (tx) => {
     const actionStore = tx.objectStore('actions')
-    const actual = await actionStore.get(order)
-    if (!actual || !isDiscardable(actual)) return
+    const current = await actionStore.get(order)
+    if (!current || !isDiscardable(current)) return
     await deleteImages(
       tx,
-      [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
+      [...current.fotos, ...(current.firma ? [current.firma] : [])].map(({ imagen: id }) => id),
     )
     await actionStore.delete(order)
   })
@@ -219,18 +219,18 @@ const draftFieldsOf = ({ guia, repartidor, fotos, strokes, entrega }: CourierAct
 export const reopenEntrega = (order: number) =>
   writeStore(async (tx) => {
     const actionStore = tx.objectStore('actions')
-    const actual = await actionStore.get(order)
-    if (actual?.status !== 'atencion' || !actual.entrega) return
-    const { lat, lng, precision_m, distancia_avisada_m } = actual.entrega
-    if (actual.firma) await deleteImages(tx, [actual.firma.imagen])
-    const otro = await tx.objectStore('drafts').get(actual.guia)
-    const draft = draftFieldsOf(actual)
+    const current = await actionStore.get(order)
+    if (current?.status !== 'atencion' || !current.entrega) return
+    const { lat, lng, precision_m, distancia_avisada_m } = current.entrega
+    if (current.firma) await deleteImages(tx, [current.firma.imagen])
+    const other = await tx.objectStore('drafts').get(current.guia)
+    const draft = draftFieldsOf(current)
     await tx.objectStore('drafts').put({
       ...draft,
-      fotos: [...draft.fotos, ...(otro?.repartidor === actual.repartidor ? otro.fotos : [])],
+      fotos: [...draft.fotos, ...(other?.repartidor === current.repartidor ? other.fotos : [])],
       otherParcels: [],
-      ocurrido_en: actual.ocurrido_en,
-      zona: actual.zona,
+      ocurrido_en: current.ocurrido_en,
+      zona: current.zona,
       lugar: lat === undefined ? null : { lat, lng, precision_m, distancia_avisada_m },
     })
     await actionStore.delete(order)

@@ -217,10 +217,10 @@ const openTransaction = async () =>
 export async function writeStore<T>(run: (tx: StoreTransaction) => Promise<T>): Promise<T> {
   const tx = await openTransaction()
   try {
-    const valor = await run(tx)
+    const value = await run(tx)
     await tx.done
     notifyChange()
-    return valor
+    return value
   } catch (error) {
     try {
       tx.abort()
@@ -236,15 +236,15 @@ export async function writeStore<T>(run: (tx: StoreTransaction) => Promise<T>): 
 export const isOutOfSpace = (error: unknown) => error instanceof DOMException && error.name === 'QuotaExceededError'
 
 /** Returns a setting; undefined if it is not set. */
-export const readSetting = async <C extends keyof Settings>(clave: C) =>
-  (await (await openPhoneDatabase()).get('settings', clave)) as Settings[C] | undefined
+export const readSetting = async <C extends keyof Settings>(key: C) =>
+  (await (await openPhoneDatabase()).get('settings', key)) as Settings[C] | undefined
 
 /** Stores a setting, or deletes it if the value is undefined. */
-export const setSetting = <C extends keyof Settings>(clave: C, valor: Settings[C] | undefined) =>
+export const setSetting = <C extends keyof Settings>(key: C, value: Settings[C] | undefined) =>
   writeStore(async (tx) => {
     const settingStore = tx.objectStore('settings')
-    if (valor === undefined) await settingStore.delete(clave)
-    else await settingStore.put(valor, clave)
+    if (value === undefined) await settingStore.delete(key)
+    else await settingStore.put(value, key)
   })
 
 /** Deletes images within a transaction. */

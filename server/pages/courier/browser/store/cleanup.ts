@@ -8,10 +8,10 @@ import { deleteImages, GUIA_MAX_AGE_MS, writeStore } from './base.ts'
  */
 export const cleanStore = () =>
   writeStore(async (tx) => {
-    const desde = Date.now() - GUIA_MAX_AGE_MS
+    const from = Date.now() - GUIA_MAX_AGE_MS
     const usedImages = new Set<string>()
     for (const action of await tx.objectStore('actions').getAll()) {
-      if (action.status === 'enviada' && (action.terminada ?? 0) < desde)
+      if (action.status === 'enviada' && (action.terminada ?? 0) < from)
         await tx.objectStore('actions').delete(action.order)
       for (const attachment of [...action.fotos, ...(action.firma ? [action.firma] : [])])
         usedImages.add(attachment.imagen)
@@ -20,7 +20,7 @@ export const cleanStore = () =>
     for (const id of await tx.objectStore('imagenes').getAllKeys())
       if (!usedImages.has(id)) await deleteImages(tx, [id])
     for (const guia of await tx.objectStore('guias').getAll()) {
-      if (guia.readAt < desde) await tx.objectStore('guias').delete(guia.guia)
+      if (guia.readAt < from) await tx.objectStore('guias').delete(guia.guia)
     }
   })
 
@@ -30,8 +30,8 @@ export const signIn = (sesion: ServerSesion) =>
     for (const guia of await tx.objectStore('guias').getAll()) {
       if (guia.repartidor !== sesion.repartidor) await tx.objectStore('guias').delete(guia.guia)
     }
-    for (const clave of ['isSigningOut', 'hoy', 'asignadas', 'desde'] as const)
-      await tx.objectStore('settings').delete(clave)
+    for (const key of ['isSigningOut', 'hoy', 'asignadas', 'desde'] as const)
+      await tx.objectStore('settings').delete(key)
     await tx.objectStore('settings').put({ ...sesion, isActive: true }, 'sesion')
   })
 
@@ -47,6 +47,6 @@ export const forgetSesion = (isServerUninformed: boolean) =>
     for (const action of await tx.objectStore('actions').getAll()) {
       if (action.status === 'enviada') await tx.objectStore('actions').delete(action.order)
     }
-    for (const clave of ['sesion', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('settings').delete(clave)
+    for (const key of ['sesion', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('settings').delete(key)
     if (isServerUninformed) await tx.objectStore('settings').put(true, 'isSigningOut')
   })

@@ -12,9 +12,9 @@ import {
 
 /** Returns a courier's guides that the phone read within the last 24 hours. */
 export async function readGuiasOf(repartidor: string): Promise<StoredGuia[]> {
-  const desde = Date.now() - GUIA_MAX_AGE_MS
+  const from = Date.now() - GUIA_MAX_AGE_MS
   const guias = await (await openPhoneDatabase()).getAll('guias')
-  return guias.filter((guia) => guia.repartidor === repartidor && guia.readAt > desde)
+  return guias.filter((guia) => guia.repartidor === repartidor && guia.readAt > from)
 }
 
 /** Returns a courier's guide, if the phone read it within the last 24 hours. */
