@@ -109,6 +109,15 @@ export async function openPhone(opciones: BrowserContextOptions & { initScript?:
 }
 /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
 export const evaluateOnPhone = <T>(expression: string, en = pagina): Promise<T> => evaluateIn<T>(en, expression)
+/** Makes the phone's queue and all its actions wait for some milliseconds, as if the clock had been set back by them. */
+export const postponeQueue = (ms: number) =>
+  evaluateOnPhone(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
+      abierta.onsuccess = () => { const db = abierta.result, lejos = Date.now() + ${ms}
+        const tx = db.transaction(['actions', 'settings'], 'readwrite')
+        tx.objectStore('settings').put(lejos, 'pausedUntil')
+        const q = tx.objectStore('actions').getAll()
+        q.onsuccess = () => { for (const una of q.result) tx.objectStore('actions').put({ ...una, noAntesDe: lejos }) }
+        tx.oncomplete = () => { db.close(); resolver() } } })`)
 const TOUCH_TARGETS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
 /** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */
 export async function checkWindow(nombre: string) {

@@ -22,6 +22,7 @@ import {
   phoneComercio,
   phoneContext,
   phoneEnvironment,
+  postponeQueue,
   readEventos,
   readPrueba,
   readShortEventoTypes,
@@ -361,13 +362,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await waitForInstall()
     await phoneContext.setOffline(true)
     await failIntento(guia)
-    await evaluateOnPhone(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
-      abierta.onsuccess = () => { const db = abierta.result, lejos = Date.now() + 86_400_000
-        const tx = db.transaction(['actions', 'settings'], 'readwrite')
-        tx.objectStore('settings').put(lejos, 'pausedUntil')
-        const q = tx.objectStore('actions').getAll()
-        q.onsuccess = () => { for (const una of q.result) tx.objectStore('actions').put({ ...una, noAntesDe: lejos }) }
-        tx.oncomplete = () => { db.close(); resolver() } } })`)
+    await postponeQueue(86_400_000)
     await phoneContext.setOffline(false)
     await goHome()
     await hasta(async () => {

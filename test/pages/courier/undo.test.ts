@@ -11,16 +11,20 @@ import {
   enlace,
   fillEntrega,
   locateButton,
+  openGuiaPage,
   openPhone,
   pagina,
   phoneComercio,
+  phoneContext,
   phoneEnvironment,
+  postponeQueue,
   readPrueba,
   readShortEventoTypes,
   reportIntento,
   signInOnPage,
   titulo,
   usePhone,
+  waitForInstall,
 } from './phone.ts'
 
 usePhone()
@@ -54,6 +58,24 @@ describe.skipIf(!hasBrowser)('a step that was just taken', () => {
       await hasta(async () => (await readPrueba(cada)).status === 200)
       expect(await readShortEventoTypes(cada)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
     }
+  })
+
+  it('can no longer be undone once the phone’s clock was set back, because it may be on its way', async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
+    await enlace('Entregar').waitFor()
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await reportIntento(guia, 'No contesta')
+    await locateButton('Deshacer').waitFor()
+    await postponeQueue(86_400_000)
+    await pagina.reload()
+    await titulo('Intento fallido').waitFor()
+    await pagina.getByText('Por enviar:').waitFor()
+    expect(await locateButton('Deshacer').count()).toBe(0)
   })
 
   it('leaves nothing of an undone attempt, and is sent at once when the courier goes on', async () => {

@@ -13,7 +13,7 @@ import {
   sendAction,
   sendBatch,
 } from './send.ts'
-import { canBeUndone, readAction, readActions } from './store/actions.ts'
+import { canBeUndone, isAhead, readAction, readActions } from './store/actions.ts'
 import { type CourierAction, onStoreChange, readSetting, setSetting } from './store/base.ts'
 
 /**
@@ -75,15 +75,6 @@ async function runRound(): Promise<SendRound> {
   } finally {
     announce([])
   }
-}
-
-/**
- * Tells whether a time is still in the future. A time more than `maxMs` milliseconds ahead does not count, because
- * then the phone's clock was set back after the time was stored.
- */
-function isAhead(until: number, maxMs: number) {
-  const ms = until - Date.now()
-  return ms > 0 && ms <= maxMs
 }
 
 /**

@@ -236,9 +236,18 @@ export const reopenEntrega = (order: number) =>
     await actionStore.delete(order)
   })
 
+/**
+ * Tells whether a time is still in the future. A time more than `maxMs` milliseconds ahead does not count, because
+ * then the phone's clock was set back after the time was stored.
+ */
+export function isAhead(until: number, maxMs: number): boolean {
+  const ms = until - Date.now()
+  return ms > 0 && ms <= maxMs
+}
+
 /** Tells whether an action still waits for the courier to undo it. The queue sends it only afterwards. */
 export const canBeUndone = ({ status, intentos, noAntesDe }: CourierAction) =>
-  status === 'pendiente' && intentos === 0 && noAntesDe > Date.now()
+  status === 'pendiente' && intentos === 0 && isAhead(noAntesDe, UNDO_MS)
 
 /** Ends the time in which actions can be undone. */
 export const endUndo = (orders: readonly number[]) =>
