@@ -19,6 +19,7 @@ import { readConfig } from '../server/platform/config/config.ts'
 import { createLog } from '../server/platform/log.ts'
 import { type Service, startService } from '../server/startup/service.ts'
 import { confirmAsDestinatario } from './demo/destinatario.ts'
+import { createOperatorApi, type OperatorApi } from './demo/operatorApi.ts'
 import { deliverAsRepartidor } from './demo/repartidor.ts'
 import { chooseOtherDay, correctTelefono, exhaustIntentos, type Mishaps, setIntentoPolicy } from './demo/stumbles.ts'
 import { readUntil } from './demo/wait.ts'
@@ -132,18 +133,13 @@ async function createWithFaults(api: Guias) {
 
 /** Function that reports a state change of a guide, as the courier company's own system would. */
 type Operate = ReturnType<typeof createOperate>
-const createOperate = (url: string, llave: string) => async (guia: string, estado: Estado) => {
+const createOperate = (operatorApi: OperatorApi) => async (guia: string, estado: Estado) => {
   const motivo = {
     intento_fallido: 'destinatario_ausente',
     en_devolucion: 'intentos_agotados',
     extraviado: 'perdida',
   }[estado as string]
-  const response = await fetch(`${url}/operaciones/v1/guias/${guia}/eventos`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ estado, ...(motivo ? { motivo } : {}) }),
-  })
-  if (response.status !== 201) throw new Error(`${guia} → ${estado}: ${await response.text()}`)
+  await operatorApi('POST', `guias/${guia}/eventos`, { estado, ...(motivo ? { motivo } : {}) })
 }
 
 async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[]) {
@@ -363,7 +359,8 @@ try {
   service = await startService(config, createLog('error'))
   const startedAt = performance.now()
   const { llave, llave_operaciones, codigo_repartidor } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
-  const operar = createOperate(service.url, llave_operaciones)
+  const operatorApi = createOperatorApi(service.url, llave_operaciones)
+  const operar = createOperate(operatorApi)
   const api = new Guias({ llave, baseUrl: service.url })
   const from = new Date()
   const healthyReceiver = await openReceiver()
@@ -379,7 +376,7 @@ try {
   await runMishaps({
     api,
     url: service.url,
-    operacionesLlave: llave_operaciones,
+    operatorApi,
     operar,
     create: (external_ref, hasPlace) => {
       const { lat, lng, maps_url: _, ...guia } = lote.guias[0]!

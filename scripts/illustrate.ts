@@ -5,7 +5,6 @@
  */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Guias } from '@guias/sdk'
@@ -13,7 +12,9 @@ import type { Page } from 'playwright-core'
 import sharp, { type OverlayOptions } from 'sharp'
 import { inGroups } from '../server/platform/codes/guideCode.ts'
 import { NO_BROWSER, withPhone } from './demo/browser.ts'
+import { createOperatorApi } from './demo/operatorApi.ts'
 import { drawSignature } from './demo/repartidor.ts'
+import { readUntil } from './demo/wait.ts'
 import { pagesDigest } from './illustrate/pagesDigest.ts'
 import { type Demo, type FreshService, withFreshService } from './illustrate/service.ts'
 import { terminal } from './illustrate/terminal.ts'
@@ -44,15 +45,7 @@ const LATER_STOPS = [
 /** Takes the images of one parcel: its place is asked, it is the next stop, it is on its way, and it was delivered. */
 async function takeScreens({ url, llave, llave_operaciones, codigo_repartidor }: Demo): Promise<Buffer[]> {
   const merchant = new Guias({ llave, baseUrl: url })
-  const operate = async (method: string, path: string, body?: object) => {
-    const response = await fetch(`${url}/operaciones/v1/${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${llave_operaciones}`, 'Content-Type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
-    return response.json()
-  }
+  const operate = createOperatorApi(url, llave_operaciones)
   const { guia } = await merchant.guias.crear({
     ...DESTINO,
     destinatario: 'María José Ajú',
@@ -78,11 +71,10 @@ async function takeScreens({ url, llave, llave_operaciones, codigo_repartidor }:
     const tracking = await page.screenshot()
     const nextStop = await showNextStop(page, url, codigo_repartidor)
     await deliver(page)
-    const pdf = await fetchProof(merchant, guia)
+    const { pdf } = await merchant.guias.esperarPrueba(guia)
+    const buffer = Buffer.from(await merchant.archivos.descargar(pdf))
     await page.goto(`${url}/verificar/${guia}`)
-    await page
-      .locator('input[type=file]')
-      .setInputFiles({ name: 'prueba.pdf', mimeType: 'application/pdf', buffer: pdf })
+    await page.locator('input[type=file]').setInputFiles({ name: 'prueba.pdf', mimeType: 'application/pdf', buffer })
     const verdict = page.getByRole('status').getByRole('heading')
     await verdict.getByText('Comprobando…').waitFor({ state: 'detached' })
     await verdict.scrollIntoViewIfNeeded()
@@ -90,26 +82,16 @@ async function takeScreens({ url, llave, llave_operaciones, codigo_repartidor }:
   })
 }
 
-/** Waits for the PDF of a guide's proof, and returns its bytes. */
-async function fetchProof(merchant: Guias, guia: string): Promise<Buffer> {
-  for (let i = 0; i < 200; i++) {
-    const { pdf } = await merchant.guias.pruebaEntrega(guia)
-    if (pdf) return Buffer.from(await (await fetch(pdf.url)).arrayBuffer())
-    await sleep(50)
-  }
-  throw new Error(`the proof of ${guia} has no PDF`)
-}
-
 /** Waits for the message to a guide's recipient, and returns its link. */
 async function findLink(url: string, guia: string): Promise<string> {
-  for (let i = 0; i < 200; i++) {
+  const readPath = async () => {
     const mailbox = await (await fetch(`${url}/buzon`)).text()
     const message = mailbox.split('<li ').find((part) => part.includes(inGroups(guia)))
-    const [path] = /u\/[\w-]{22}/.exec(message ?? '') ?? []
-    if (path) return `${url}/${path}`
-    await sleep(50)
+    return /u\/[\w-]{22}/.exec(message ?? '')?.[0]
   }
-  throw new Error(`the mailbox has no message about ${guia}`)
+  const path = await readUntil(readPath, (found) => found !== undefined)
+  if (!path) throw new Error(`the mailbox has no message about ${guia}`)
+  return `${url}/${path}`
 }
 
 /** Signs the courier in, and shows the first screen. */

@@ -1,11 +1,12 @@
 import type { Estado, Guia, Guias } from '@guias/sdk'
+import type { OperatorApi } from './operatorApi.ts'
 import { readUntil } from './wait.ts'
 
 /** Clients and helpers that this part of the demo needs. */
 export interface Mishaps {
   api: Guias
   url: string
-  operacionesLlave: string
+  operatorApi: OperatorApi
   /** Reports a state change of a guide, as the courier company's own system would. */
   operar: (guia: string, estado: Estado) => Promise<void>
   /** Creates a guide, with a known location or without one. */
@@ -28,21 +29,16 @@ export async function correctTelefono({ api, create }: Mishaps): Promise<{ guia:
 }
 
 /** Changes the merchant's settings: recipients may decide, and parcels return automatically after two attempts. */
-export async function setIntentoPolicy({ api, url, operacionesLlave }: Mishaps): Promise<void> {
+export async function setIntentoPolicy({ api, operatorApi }: Mishaps): Promise<void> {
   const { comercio, politica_de_intentos } = await api.cuenta.obtener()
-  const response = await fetch(`${url}/operaciones/v1/comercios/${comercio}`, {
-    method: 'PATCH',
-    headers: { Authorization: `Bearer ${operacionesLlave}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      politica_de_intentos: {
-        ...politica_de_intentos,
-        maximos: MAX_INTENTOS,
-        al_vencer: 'devolver',
-        destinatario_decide: true,
-      },
-    }),
+  await operatorApi('PATCH', `comercios/${comercio}`, {
+    politica_de_intentos: {
+      ...politica_de_intentos,
+      maximos: MAX_INTENTOS,
+      al_vencer: 'devolver',
+      destinatario_decide: true,
+    },
   })
-  if (!response.ok) throw new Error(`intentos: ${await response.text()}`)
 }
 
 /**
