@@ -138,10 +138,10 @@ ${row('atencion', html`<strong>Intento fallido</strong> ${GUIA} <small>10:42 · 
 <li><label class="marcable"><input type="checkbox" checked><span><strong>María José Ajú</strong> ${GUIA} <small>2a calle 3-45, zona 1 · En bodega</small></span></label></li>
 <li><label class="marcable"><input type="checkbox"><span><strong>Byron Estuardo López de la Cruz y Morales</strong> ${GUIA} <small>En bodega</small></span></label></li>
 </ul>`,
-  segment('Colores', 'tema', [
+  html`<p class="recuadro">Lugar anotado, con precisión de unos 8 m.</p>${segment('Colores', 'tema', [
     ['claro', 'Claro'],
     ['oscuro', 'Oscuro'],
-  ]),
+  ])}`,
 )
 const captures = columns(
   html`<video class="visor"></video>`,

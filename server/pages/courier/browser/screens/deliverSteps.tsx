@@ -237,7 +237,10 @@ function PositionStatus({ posicion: { estado, point }, far }: { posicion: GeoPos
       : '',
   }
   return (
-    <p class={far !== null ? 'lugar lejos' : estado === 'found' ? 'lugar listo' : 'lugar'} role="status">
+    <p
+      class={far !== null ? 'recuadro lugar lejos' : estado === 'found' ? 'recuadro lugar listo' : 'recuadro lugar'}
+      role="status"
+    >
       {far !== null && <strong>Está a {formatDistance(far)} del lugar confirmado. </strong>}
       {texts[estado]}
     </p>

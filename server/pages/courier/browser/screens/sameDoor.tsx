@@ -179,7 +179,7 @@ export function OtherParcels(props: {
             const { guia } = candidate
             const other = included.find((item) => item.other.guia === guia)?.other
             return (
-              <div key={guia} class="otra">
+              <div key={guia} class="recuadro otra">
                 <label class="marcable">
                   <input
                     type="checkbox"
@@ -229,7 +229,7 @@ function DoubtfulParcels({
           Coincide la dirección escrita o el teléfono, pero falta un lugar confirmado. Solo usted puede decirlo.
         </p>
         {candidates.map((candidate) => (
-          <div key={candidate.guia} class="otra">
+          <div key={candidate.guia} class="recuadro otra">
             <Parcel candidate={candidate} />
             <button
               type="button"
@@ -292,7 +292,7 @@ function OtherReceiver(props: {
   return (
     <>
       {far !== null && (
-        <p class="lugar lejos" role="status">
+        <p class="recuadro lugar lejos" role="status">
           <strong>Está a {formatDistance(far)} del lugar confirmado de este paquete.</strong>
         </p>
       )}
