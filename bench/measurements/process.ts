@@ -19,7 +19,7 @@ const measureStart = (bench: Bench) =>
   bench.conBase(async ({ url, createComercios }) => {
     await createComercios(1)
     const externalEnv = { DATABASE_URL: url, MASTER_KEYS: bench.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
-    /** CPU seconds of each start of the server without npm, including its self-check. */
+    /** CPU seconds of each start of the server without npm */
     const cpu: number[] = []
     const measure = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv, recordsCpu = false) => {
       const startedProgram = await startProgram(program, args, env, bench.folder, { group: true })
@@ -73,7 +73,7 @@ const measureStart = (bench: Bench) =>
           { program: values.server, referencia: values.emptyNode },
           { comparison: '≤', valor: 15 },
         ),
-        buildStartRow('CPU del arranque del servidor, autocomprobación incluida', cpu, 0.8),
+        buildStartRow('CPU del arranque del servidor', cpu, 0.8),
         buildStartRow('arranque con npm start, con la base en marcha', values.npm, 0.8),
         buildStartRow('primer arranque, base embebida', values.embedded, 2),
       ],

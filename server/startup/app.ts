@@ -25,7 +25,7 @@ interface AppOptions extends Partial<Pick<PageOptions, 'buzon'>> {
 
 /** Creates the service as an Express app that does not listen yet. */
 export function createApp(
-  { operaciones, validacion, check }: Contract,
+  { operaciones, validacion }: Contract,
   deps: Deps,
   { buzon = false, witness }: AppOptions = {},
 ): RequestListener {
@@ -49,7 +49,7 @@ export function createApp(
     if (!use.isRefresh) recordSesionUse(sesion)
     notifyOfNetwork(sesion, use)
   }
-  const binding = { operaciones, check, handlers, authenticators, deps: { ...deps, validacion, onSesionUse } }
+  const binding = { operaciones, handlers, authenticators, deps: { ...deps, validacion, onSesionUse } }
   servePages(app, deps, { front, buzon, call: createCalls(binding), onSesionUse })
   bindRoutes(app, { ...binding, witness })
   app.use(limitUnknown(deps.limits))

@@ -1,4 +1,4 @@
-import { type Contract, loadContract, warmContract } from '../api/contract/load.ts'
+import { type Contract, loadContract } from '../api/contract/load.ts'
 import type { ResponseWitness } from '../api/http/problems.ts'
 import { Presence } from '../api/limits/presence.ts'
 import type { Deps } from '../domain/deps.ts'
@@ -128,7 +128,7 @@ async function runService(
   ]
   // All lines are written at once, so that a program that waits for the first line also gets the others.
   consola(lines.join('\n'))
-  void warmContract(contract, (err) => log.error({ err }, 'operation failed to compile'))
+  void contract.validacion.load().catch((err) => log.error({ err }, 'validation failed to load'))
   return { url, notify: lifetime.notifyJobs, stop: once(() => shutDown(lifetime, server, farewellMs, teardown)) }
 }
 

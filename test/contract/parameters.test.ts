@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Operation } from '../../server/api/contract/contract.ts'
 import { loadContract } from '../../server/api/contract/load.ts'
-import { createFastJudge, ParameterValidators } from '../../server/api/contract/parameters.ts'
+import { createFastJudge, judgeParameters, mountOpenApiValidator } from '../../server/api/contract/parameters.ts'
 import { HEADER_VALIDATORS, PATH_VALIDATORS, QUERY_VALIDATORS } from '../../server/generated/contract/validators.mjs'
 
 const { operaciones } = loadContract()
-const parametros = new ParameterValidators(operaciones)
+const validator = await mountOpenApiValidator(operaciones)
 
 interface Valores {
   params: Record<string, string>
@@ -18,38 +18,33 @@ interface Valores {
 }
 
 /** A request as it reaches the judges of parameters. */
-function solicitudDe(
-  { path: ruta, method: metodo }: Operation,
-  { params, headers, query: consulta }: Valores,
-): Request {
-  const originalUrl = ruta + consulta
+function requestTo({ path: template, method }: Operation, { params, headers, query }: Valores): Request {
+  const path = template.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? 'x'))
   return {
-    method: metodo.toUpperCase(),
-    path: ruta,
-    originalUrl,
+    method: method.toUpperCase(),
+    path,
+    originalUrl: path + query,
     baseUrl: '',
-    url: originalUrl,
+    url: path + query,
     get: () => undefined,
     header: () => undefined,
-    app: { enabled: () => false, param: () => {} },
+    app: { enabled: () => true, param: () => {} },
     headers: { ...headers },
     params: { ...params },
-    query: { ...parse(consulta.slice(1)) },
+    query: { ...parse(query.slice(1)) },
   } as unknown as Request
 }
 
+/** What the judge of an operation passes to `next`. */
+const verdictOn = (operation: Operation, req: Request) =>
+  new Promise<unknown>((resolve) => judgeParameters(operation, () => validator)(req, {} as never, resolve))
+
 /** The query as express-openapi-validator leaves it, undefined where it refuses the request. */
-async function segunElValidador(operacion: Operation, valores: Valores): Promise<unknown> {
-  await parametros.prepare(operacion)
+async function queryOfValidator(operation: Operation, valores: Valores): Promise<unknown> {
   // Nothing is named by what stands behind the last &, but the quick judge leaves such a query to the validator.
-  const req = solicitudDe(operacion, { ...valores, query: `${valores.query || '?'}&` })
-  const error = await new Promise<unknown>((resolve) => {
-    try {
-      Promise.resolve(parametros.judge(operacion)(req, {} as never, resolve)).catch(resolve)
-    } catch (lanzado) {
-      resolve(lanzado)
-    }
-  })
+  const req = requestTo(operation, { ...valores, query: `${valores.query || '?'}&` })
+  const error = (await verdictOn(operation, req)) as { status?: number } | undefined
+  if (error && error.status !== 400) throw error
   return error ? undefined : { ...req.query }
 }
 
@@ -96,8 +91,8 @@ const PLAUSIBLES = {
 
 function valoresPara({ parameters: suyos }: Operation): fc.Arbitrary<Valores> {
   const de = (donde: string) => suyos.filter((uno) => uno.in === donde).map(({ name }) => name)
-  const cada = (nombres: readonly string[], siempre: boolean) =>
-    fc.record(Object.fromEntries(nombres.map((nombre) => [nombre, TEXTO])), siempre ? {} : { requiredKeys: [] })
+  const cada = (nombres: readonly string[], siempre: boolean, text = TEXTO) =>
+    fc.record(Object.fromEntries(nombres.map((nombre) => [nombre, text])), siempre ? {} : { requiredKeys: [] })
   const plausibles = Object.entries(PLAUSIBLES).filter(([nombre]) => de('query').includes(nombre))
   const par = fc.oneof(
     fc.tuple(fc.constantFrom(...de('query'), 'otro'), TEXTO, fc.boolean()),
@@ -111,7 +106,11 @@ function valoresPara({ parameters: suyos }: Operation): fc.Arbitrary<Valores> {
     .map((pares) => pares.map(([nombre, valor, cruda]) => `${nombre}=${cruda ? valor : encodeURIComponent(valor)}`))
     .map((partes) => (partes.length > 0 ? `?${partes.join('&').replaceAll('#', '')}` : ''))
   return fc.record({
-    params: cada(de('path'), true) as fc.Arbitrary<Record<string, string>>,
+    params: cada(
+      de('path'),
+      true,
+      TEXTO.filter((text) => text !== ''),
+    ) as fc.Arbitrary<Record<string, string>>,
     headers: cada(de('header'), false) as fc.Arbitrary<Record<string, string>>,
     query: consulta,
   })
@@ -135,12 +134,12 @@ describe('the quick judge of parameters', () => {
       const basta = createFastJudge(operacion)
       await fc.assert(
         fc.asyncProperty(valoresPara(operacion), async (valores) => {
-          const req = solicitudDe(operacion, valores)
+          const req = requestTo(operacion, valores)
           if (!basta(req)) return
-          const leida = await segunElValidador(operacion, valores)
-          expect(leida, JSON.stringify(valores)).toBeDefined()
+          const read = await queryOfValidator(operacion, valores)
+          expect(read, JSON.stringify(valores)).toBeDefined()
           // Without a query there is nothing to put defaults in.
-          if (valores.query !== '') expect({ ...req.query }).toEqual(leida)
+          if (valores.query !== '') expect({ ...req.query }).toEqual(read)
         }),
       )
     },
@@ -149,7 +148,7 @@ describe('the quick judge of parameters', () => {
   it('decides by itself what clients ask for every day', () => {
     const decide = (id: string, consulta: string, headers = {}) => {
       const operacion = operaciones.find((una) => una.id === id)!
-      const req = solicitudDe(operacion, {
+      const req = requestTo(operacion, {
         params: { guia: '7K3M9QX2A1B4', webhook: 'wh_4T8WQ2ZK7NHB' },
         headers,
         query: consulta,
@@ -177,5 +176,17 @@ describe('the quick judge of parameters', () => {
       '?desde=ahora',
     ])
       expect(decide('listarEventos', consulta), consulta).toBe(false)
+  })
+
+  it('fails for a request that express-openapi-validator does not recognise', async () => {
+    const byId = (id: string) => operaciones.find((operation) => operation.id === id)!
+    const parts = { params: { guia: '7K3M9QX2A1B4' }, headers: {}, query: '?limite=1&' }
+    const expectedError = { message: 'express-openapi-validator did not recognise listarEventos' }
+    for (const id of ['listarGuias', 'obtenerGuia'])
+      expect(await verdictOn(byId('listarEventos'), requestTo(byId(id), parts)), id).toMatchObject(expectedError)
+    for (const change of [{ url: '/otra?limite=1&' }, { method: 'DELETE' }]) {
+      const req = Object.assign(requestTo(byId('listarEventos'), parts), change)
+      expect(await verdictOn(byId('listarEventos'), req), JSON.stringify(change)).toMatchObject(expectedError)
+    }
   })
 })

@@ -82,8 +82,8 @@ function requestFor(
   return Object.create(req, {
     method: { value: method },
     url: { value: full, writable: true },
-    originalUrl: { value: full },
-    baseUrl: { value: '' },
+    originalUrl: { value: full, writable: true },
+    baseUrl: { value: '', writable: true },
     // The browser's own preference is for pages, and a key of its request is not the operation's. A page reads JSON.
     headers: { value: { ...req.headers, accept: 'application/json', 'idempotency-key': key } },
     params: { value: params, writable: true },
@@ -94,14 +94,14 @@ function requestFor(
 }
 
 function prepare<D extends BinderDeps>(
-  { authenticators, check, deps, handlers }: Omit<Binding<D>, 'witness'>,
+  { authenticators, deps, handlers }: Omit<Binding<D>, 'witness'>,
   operation: Operation,
   depsOf: ReturnType<typeof createDepsOf<D>>,
 ): Prepared {
   const before = [
     ...requireCaller(operation, authenticators, deps),
     correctCost(operation),
-    ...requireValid(operation, check, deps.validacion),
+    ...requireValid(operation, deps.validacion),
   ]
   const explain = explainRefusal(operation, deps.validacion)
   const handler = handlers[operation.id] as unknown as AnyHandler<D>

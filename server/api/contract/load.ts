@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { CONTRACT_SHA256 } from '../../generated/contract/validators.mjs'
 import { readContractText, readDocument, readOperations } from './contract.ts'
-import { createSelfCheck } from './selfCheck.ts'
 import { createValidation } from './validation.ts'
 
 /**
@@ -19,35 +18,16 @@ function compileContract() {
   requireCompiled(text)
   const document = readDocument(text)
   const operaciones = readOperations(document)
-  const validacion = createValidation(document, operaciones)
-  return { operaciones, validacion, check: createSelfCheck(validacion) }
+  return { operaciones, validacion: createValidation(document, operaciones) }
 }
 
-/** Operations of the contract, their validation, and the check that the validation is active. */
+/** Operations of the contract, and their validation. */
 export type Contract = ReturnType<typeof compileContract>
 
 let contract: Contract | undefined
 
-/**
- * Returns the contract, read once in a process. An operation is prepared for validation when `check` first checks
- * it.
- */
+/** Returns the contract, read once in a process. */
 export function loadContract(): Contract {
   contract ??= compileContract()
   return contract
-}
-
-/** Pause between two operations, in milliseconds, for other work of the process. */
-const BREATHER_MS = 10
-
-/**
- * Prepares and checks every operation, one after the other, so that no first request has to wait. An operation that
- * fails the check is also refused when it is called.
- * @param onFailure called with the error of each failed operation
- */
-export async function warmContract({ operaciones, check }: Contract, onFailure: (error: unknown) => void) {
-  for (const operation of operaciones) {
-    await check(operation).catch(onFailure)
-    await new Promise((resolve) => setTimeout(resolve, BREATHER_MS).unref())
-  }
 }

@@ -1,6 +1,6 @@
-import type { Request, RequestHandler } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import { HEADER_VALIDATORS, PATH_VALIDATORS, QUERY_VALIDATORS } from '../../generated/contract/validators.mjs'
-import type { ContractParameter, Operation, OperationId } from './contract.ts'
+import type { ContractParameter, Operation } from './contract.ts'
 import { FORMATS } from './formats.ts'
 import { withParameters } from './schemas.ts'
 
@@ -46,50 +46,6 @@ export function withObjects(parameters: readonly ContractParameter[], query: Rea
 }
 
 /**
- * Validates the parameters of requests. Compiled schemas admit requests that are plainly valid;
- * express-openapi-validator reads and validates all others.
- */
-export class ParameterValidators {
-  /**
-   * First operation for each list of parameters. express-openapi-validator treats operations with equal parameters as
-   * the same operation.
-   */
-  readonly #firstOperations = new Map<string, Operation>()
-  readonly #preparedValidators = new Map<OperationId, RequestHandler>()
-  #middlewareParts: Promise<MiddlewareParts> | undefined
-
-  constructor(operations: readonly Operation[]) {
-    for (const operation of operations.toReversed()) this.#firstOperations.set(firmaDe(operation), operation)
-  }
-
-  /**
-   * Loads express-openapi-validator and finds an operation there. Called once for each operation, before any request.
-   */
-  async prepare(operation: Operation): Promise<void> {
-    this.#middlewareParts ??= createValidatorMiddlewares([...this.#firstOperations.values()]).then(pickParts)
-    const { metadataMiddleware, requestMiddleware } = await this.#middlewareParts
-    const openapi = await findOpenapi(metadataMiddleware, this.#firstOperations.get(firmaDe(operation))!)
-    this.#preparedValidators.set(operation.id, (req, res, next) => {
-      Object.assign(req, { openapi: { ...openapi, pathParams: req.params } })
-      requestMiddleware(req, res, next)
-    })
-  }
-
-  /** Returns the middleware that refuses requests with invalid parameters for an operation. */
-  judge(operation: Operation): RequestHandler {
-    const isEnough = createFastJudge(operation)
-    return (req, res, next) => {
-      if (isEnough(req)) return next()
-      const judge = this.#preparedValidators.get(operation.id)
-      if (!judge) return next(new Error(`no parameter validator was prepared for ${operation.id}`))
-      judge(req, res, next)
-    }
-  }
-}
-
-const firmaDe = ({ parameters }: Operation) => JSON.stringify(parameters)
-
-/**
  * Matches a query string that all parsers read alike: each name has a value, and no unescaped character has a second
  * meaning.
  */
@@ -128,54 +84,45 @@ export function freezeQuery(req: Request, value: unknown = req.query): void {
 }
 
 /**
- * Creates the middlewares of express-openapi-validator. Loading the library takes about 30 ms, and loading the contract
- * into it another 30 ms.
+ * Mounts express-openapi-validator on a router, with the parameters of these operations. Loading the library takes about
+ * 30 ms, and loading the contract into it another 30 ms.
  */
-export async function createValidatorMiddlewares(operations: readonly Operation[]): Promise<RequestHandler[]> {
+export async function mountOpenApiValidator(operations: readonly Operation[]): Promise<RequestHandler> {
   const { default: OpenApiValidator } = await import('express-openapi-validator')
-  return OpenApiValidator.middleware({
-    apiSpec: withParameters(operations) as never,
-    validateApiSpec: false, // the lint validates the contract when it is generated
-    validateSecurity: false, // `authenticate` runs before the body is read
-    validateResponses: false, // tests validate every answer, including errors and headers
-    validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
-    fileUploader: false,
-    formats: Object.fromEntries(
-      Object.entries(FORMATS).map(([name, { validate }]) => [name, { type: 'string', validate }]),
-    ) as never,
-  }) as unknown as RequestHandler[]
-}
-
-type MiddlewareParts = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', RequestHandler>>
-
-function pickParts(middlewares: readonly RequestHandler[]): MiddlewareParts {
-  const pick = (nombre: keyof MiddlewareParts) => {
-    const middleware = middlewares.find(({ name }) => name === nombre)
-    if (!middleware) throw new Error(`express-openapi-validator returned no middleware named ${nombre}`)
-    return middleware
-  }
-  return { metadataMiddleware: pick('metadataMiddleware'), requestMiddleware: pick('requestMiddleware') }
+  return Router().use(
+    OpenApiValidator.middleware({
+      apiSpec: withParameters(operations) as never,
+      useRequestUrl: true, // the path that Express matched
+      validateApiSpec: false, // the lint validates the contract when it is generated
+      validateSecurity: false, // `authenticate` runs before the body is read
+      validateResponses: false, // tests validate every answer, including errors and headers
+      validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
+      fileUploader: false,
+      formats: Object.fromEntries(
+        Object.entries(FORMATS).map(([name, { validate }]) => [name, { type: 'string', validate }]),
+      ) as never,
+    }),
+  )
 }
 
 /**
- * Returns the validator's data about an operation, found by the contract's own path. The validator would otherwise
- * search at each request, by the path as the client wrote it, which Express may read differently. The search also
- * compiles every path before the match.
- * @throws Error if the validator finds no operation or another operation
+ * Creates the middleware that refuses requests with invalid parameters. Compiled schemas admit requests that are plainly
+ * valid; express-openapi-validator reads and validates all others.
+ * @param validator returns the router of {@link mountOpenApiValidator}
  */
-async function findOpenapi(metadataMiddleware: RequestHandler, { id, method, path }: Operation): Promise<object> {
-  const originalUrl = path.replace(/\{\w+\}/g, 'x')
-  const req = {
-    method: method.toUpperCase(),
-    path: originalUrl,
-    originalUrl,
-    baseUrl: '',
-    app: { enabled: () => false },
+export function judgeParameters(operation: Operation, validator: () => RequestHandler): RequestHandler {
+  const isEnough = createFastJudge(operation)
+  return (req, res, next) => {
+    if (isEnough(req)) return next()
+    validator()(req, res, (error?: unknown) => {
+      if (isParameterRejection(error)) return next(error)
+      // Without this check, the library would admit every request whose path it does not find.
+      const { openapi } = req as { openapi?: { schema?: { operationId?: string } } }
+      if (!error && openapi?.schema?.operationId === operation.id) return next()
+      next(new Error(`express-openapi-validator did not recognise ${operation.id}`, { cause: error }))
+    })
   }
-  await new Promise<void>((resolve, reject) => {
-    metadataMiddleware(req as never, {} as never, (error?: unknown) => (error ? reject(error) : resolve()))
-  })
-  const { openapi } = req as { openapi?: { schema?: { operationId?: string } } }
-  if (openapi?.schema?.operationId !== id) throw new Error(`express-openapi-validator does not find ${id}`)
-  return openapi
 }
+
+const isParameterRejection = (error: unknown): error is ParameterRejection =>
+  error instanceof Error && 'status' in error && error.status === 400

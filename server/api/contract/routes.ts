@@ -31,8 +31,6 @@ export interface BinderDeps extends AuthenticationDeps {
 /** Arguments of {@link bindRoutes}: the contract's operations, the handler of each, and what the middlewares need. */
 export interface Binding<D extends BinderDeps> {
   operaciones: readonly Operation[]
-  /** Rejects if the validation of an operation is not active. */
-  check: (operation: Operation) => Promise<void>
   handlers: HandlersWith<D>
   authenticators: Authenticators
   deps: D
@@ -45,7 +43,7 @@ export interface Binding<D extends BinderDeps> {
  */
 export function bindRoutes<D extends BinderDeps>(
   app: Express,
-  { operaciones, check, handlers, authenticators, deps, witness }: Binding<D>,
+  { operaciones, handlers, authenticators, deps, witness }: Binding<D>,
 ) {
   const depsDe = createDepsOf(deps)
   const operationsByPath = [...Map.groupBy(operaciones, ({ path }) => path)]
@@ -61,7 +59,7 @@ export function bindRoutes<D extends BinderDeps>(
         readBody(operation),
         correctCost(operation),
         reauthenticate(operation, authenticators, deps),
-        ...requireValid(operation, check, deps.validacion),
+        ...requireValid(operation, deps.validacion),
         explainRefusal(operation, deps.validacion),
         passStream(operation),
         runHandler(operation, handlers, depsDe, witness),
@@ -85,12 +83,8 @@ export const requireCaller = (
 ]
 
 /** Returns the middlewares that refuse what the contract does not admit. */
-export const requireValid = (
-  operation: Operation,
-  check: Binding<BinderDeps>['check'],
-  validation: Validation,
-): RequestHandler[] => [
-  requireChecked(operation, check),
+export const requireValid = (operation: Operation, validation: Validation): RequestHandler[] => [
+  validation.whenLoaded,
   requireKnownQuery(operation, validation),
   ...validation.validate(operation),
 ]
@@ -112,18 +106,6 @@ const markOperation =
     if (req.method === 'HEAD') req.method = 'GET'
     next()
   }
-
-/** Creates the middleware that admits a request only after the validation of its operation was found active. */
-function requireChecked(operation: Operation, check: Binding<BinderDeps>['check']): RequestHandler {
-  let isChecked = false
-  return (_req, _res, next) => {
-    if (isChecked) return next()
-    check(operation).then(() => {
-      isChecked = true
-      next()
-    }, next)
-  }
-}
 
 /**
  * Creates the middleware that refuses query parameters that the validator accepts by mistake. These are integers in

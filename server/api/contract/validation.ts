@@ -7,20 +7,19 @@ import type { OpenApiDocument, Operation, OperationId } from './contract.ts'
 import type { Explainer } from './explainer.ts'
 import { explainParameter, type Faults, unknownMemberFault } from './faults.ts'
 import type { WithoutNulls } from './nulls.ts'
-import { isWellWritten, type ParameterRejection, ParameterValidators } from './parameters.ts'
+import { isWellWritten, judgeParameters, mountOpenApiValidator, type ParameterRejection } from './parameters.ts'
 import { bodyRef, forInput, schemaRef } from './schemas.ts'
 import type { PhoneContext } from './telephones.ts'
 
 /** Validation of requests by the contract. */
 export interface Validation {
+  /** Loads express-openapi-validator and the explainer of faults, which most requests do not need. */
+  load(): Promise<void>
+  /** Middleware that waits for {@link load}. It goes before all others of the validation. */
+  whenLoaded: RequestHandler
   /**
-   * Loads the validators and the explainer, and finds an operation in express-openapi-validator. Called once for each
-   * operation, before any request.
-   */
-  prepare(operation: Operation): Promise<void>
-  /**
-   * Returns the middlewares that run before an operation's handler. express-openapi-validator checks the parameters,
-   * and the compiled validator checks the body. Each middleware refuses only faults of its own part.
+   * Returns the middlewares that run before an operation's handler. Each refuses only faults of its own part: first the
+   * parameters, then the body.
    */
   validate(operation: Operation): RequestHandler[]
   /** Returns the faults of a body that the validator refused. */
@@ -52,7 +51,7 @@ export interface BodyValidator {
 
 /** Creates the checks of bodies. They explain the faults of a body with a module that `loadExplainer` loads. */
 function createBodyChecks(original: OpenApiDocument) {
-  // Loaded with the first prepared operation, after the process is ready, because the module brings a compiler along.
+  // Loaded after the process is ready, because the module brings a compiler along.
   let loadedExplainer: Promise<Explainer> | undefined
   let loadedInstance: Explainer | undefined
   const loadExplainer = () => {
@@ -63,7 +62,7 @@ function createBodyChecks(original: OpenApiDocument) {
     return loadedExplainer
   }
   const requireExplainer = () => {
-    if (!loadedInstance) throw new Error('no operation was prepared for validation')
+    if (!loadedInstance) throw new Error('the explainer of faults was not loaded')
     return loadedInstance
   }
   /**
@@ -99,7 +98,12 @@ function createBodyChecks(original: OpenApiDocument) {
 /** Creates the validation of requests by the contract. */
 export function createValidation(original: OpenApiDocument, operations: readonly Operation[]): Validation {
   const { loadExplainer, requireExplainer, admit, explain } = createBodyChecks(original)
-  const parameters = new ParameterValidators(operations)
+  let loading: Promise<void> | undefined
+  let loadedValidator: RequestHandler | undefined
+  const load = async () => {
+    const [validator] = await Promise.all([mountOpenApiValidator(operations), loadExplainer()])
+    loadedValidator = validator
+  }
 
   const checkParameter = (operation: Operation, nombre: string, value: unknown): Falla[] => {
     const parameter = operation.parameters.find(({ name }) => name === nombre)
@@ -111,8 +115,13 @@ export function createValidation(original: OpenApiDocument, operations: readonly
   }
 
   const validation: Validation = {
-    async prepare(operation) {
-      await Promise.all([parameters.prepare(operation), loadExplainer()])
+    load() {
+      loading ??= load()
+      return loading
+    },
+    whenLoaded(_req, _res, next) {
+      if (loadedValidator) next()
+      else validation.load().then(() => next(), next)
     },
     validate(operation) {
       const compiledBody = BODY_VALIDATORS[operation.id]
@@ -122,7 +131,8 @@ export function createValidation(original: OpenApiDocument, operations: readonly
         : []
       // Without declared parameters, the validator of the body is enough. `requireKnownQuery` has already refused unknown
       // names.
-      return compiledBody && operation.parameters.length === 0 ? judges : [parameters.judge(operation), ...judges]
+      const isBodyEnough = compiledBody && operation.parameters.length === 0
+      return isBodyEnough ? judges : [judgeParameters(operation, () => loadedValidator!), ...judges]
     },
     explainBody: (operation, body, sender) =>
       body === undefined
@@ -198,6 +208,6 @@ const createJudge = (
   }
 }
 
-/** Returns the caller of a request; undefined before authentication, as in the self-check. */
+/** Returns the caller of a request; undefined in operations that need no key. */
 export const phoneContextOf = ({ solicitud }: Request): PhoneContext | undefined =>
   solicitud?.identity as PhoneContext | undefined
