@@ -3,7 +3,6 @@ import { type Db, inTransaction, isDistributed } from '../server/data/db.ts'
 import type { JobDeps } from '../server/domain/deps.ts'
 import type { ClaveDeWebhook } from '../server/domain/records/webhookKey.ts'
 import { findDue } from '../server/domain/webhooks/sending/due.ts'
-import { LEASE_QUEUE } from '../server/domain/webhooks/sending/leaseRecords.ts'
 import { JOBS } from '../server/startup/jobs.ts'
 import { hasta } from './factories.ts'
 
@@ -31,11 +30,10 @@ export async function waitForQuiet(db: Db, clock: () => Date, comercioId?: strin
       }
     return true
   }
-  /** Reports whether no job is under way. A lease is held for a while after its last delivery, and a retry waits for its time. */
+  /** Reports whether no job is under way. A retry waits for its time. */
   const hasNoJobs = async (cliente: Pick<pg.PoolClient, 'query'>): Promise<boolean> => {
     const { rows } = await cliente.query<{ data: object | null }>(
-      `select data from pgboss.job where name <> $1 and state < 'completed' and start_after <= now()`,
-      [LEASE_QUEUE],
+      `select data from pgboss.job where state < 'completed' and start_after <= now()`,
     )
     return rows.every(({ data }) => isForeign(data))
   }

@@ -28,7 +28,6 @@ import { eraseUbicaciones } from '../domain/ubicacion/erase.ts'
 import { bringLinksForward, readPendingLinks, resolveLinks } from '../domain/ubicacion/resolveLinks.ts'
 import { advanceRecoveries, readPendingRecoveries } from '../domain/webhooks/advanceRecovery.ts'
 import { bringAvisosForward } from '../domain/webhooks/sending/advance.ts'
-import { LEASE_QUEUE } from '../domain/webhooks/sending/leaseRecords.ts'
 import { RETRY_QUEUE } from '../domain/webhooks/sending/retries.ts'
 import { cleanWebhooks } from '../domain/webhooks/sweeper.ts'
 
@@ -117,26 +116,9 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
     run: makePdfs,
   },
   {
-    // A job is an endpoint that a process holds, to send its due deliveries (server/domain/webhooks/sending/pump.ts).
-    cola: LEASE_QUEUE,
-    opciones: {
-      retryLimit: 1_000_000,
-      retryDelay: 0,
-      // A lease lives as long as its process, but for half a day at most. A process then takes it anew.
-      expireInSeconds: 43_200,
-      // Heartbeat for older versions of the service, which do not know the table `webhook_bomba`. It lets them take
-      // over the lease of a newer process that has died.
-      heartbeatSeconds: 600,
-      retentionSeconds: 86_400,
-      deleteAfterSeconds: 60,
-    },
-    separate: true,
-    politica: 'exclusive',
-    advance: bringAvisosForward,
-  },
-  {
     cola: RETRY_QUEUE,
     opciones: { ...ROW_JOB_OPTIONS, retentionSeconds: 7 * 86_400 },
+    advance: bringAvisosForward,
     run: async ({ notifyJobs }, jobs) => notifyJobs(jobs.map(({ data }) => data as ClaveDeWebhook)),
   },
   {

@@ -17,8 +17,8 @@ export const QUEUES: readonly string[] = JOBS.map(({ cola }) => cola)
 
 /** Creates the queues, or updates their options. */
 export async function createQueues(boss: PgBoss): Promise<void> {
-  for (const { cola, opciones, politica, separate = false } of JOBS) {
-    await boss.createQueue(cola, { ...opciones, partition: separate, ...(politica ? { policy: politica } : {}) })
+  for (const { cola, opciones } of JOBS) {
+    await boss.createQueue(cola, opciones)
     await boss.updateQueue(cola, opciones)
   }
 }
@@ -81,17 +81,12 @@ export async function startWorkers(
   const logFailure = (err: unknown) => deps.log.warn({ err }, 'periodic task failed')
   const pump = new Pump(boss, deps)
   const feeder = new Feeder(boss, JOBS, deps)
-  const maintain = async () => {
-    await Promise.all([boss.supervise(), pump.rescue()])
-    pump.take()
-  }
   const upkeep = new Rounds(
-    maintain,
+    () => Promise.all([boss.supervise(), pump.rescue()]),
     { busyInterval: MAINTENANCE_SECONDS * 1_000, calmInterval: CALM_UPKEEP_MS },
     logFailure,
   )
-  const rowQueues = JOBS.filter(({ run }) => run).map(({ cola }) => cola)
-  const rescue = new Rescue(boss, deps, rowQueues)
+  const rescue = new Rescue(boss, deps, QUEUES)
   const rescueRounds = new Rounds(() => rescue.look(), { busyInterval: RESCUE_INTERVAL }, logFailure)
   const cleanupRounds = CLEANUPS.map(
     ({ intervalSeconds, perform }) =>
@@ -121,12 +116,11 @@ export async function startWorkers(
 }
 
 /**
- * Starts a worker for each queue whose job kind has a function `run`.
+ * Starts a worker for each queue.
  * @param wakers receives, by queue, the function that wakes the queue's worker
  */
 async function serveQueues(boss: PgBoss, deps: JobDeps, wakers: Map<string, () => void>): Promise<void> {
   for (const { cola, concurrency = DEFAULT_CONCURRENCY, run } of JOBS) {
-    if (!run) continue
     const options = {
       batchSize: concurrency,
       burstWhenBatchFull: true,

@@ -47,8 +47,11 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
   },
 
   async guias_webhook_avisos_sin_arriendo(environment) {
-    // While the queue takes no job, no process gets the lease of another endpoint.
-    const endTransaction = await startTransaction(environment, 'lock table pgboss.job in share row exclusive mode')
+    // Meanwhile no process gets the lease of another endpoint.
+    const endTransaction = await startTransaction(
+      environment,
+      'lock table webhook_arriendo in share row exclusive mode',
+    )
     await conWebhook(environment, 'activo')
     return endTransaction
   },

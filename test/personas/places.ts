@@ -164,6 +164,7 @@ const WITHOUT_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly 
   webhooks: {
     webhook: ['modo', 'webhook', 'url', 'tipos', 'descripcion', 'estado', 'motivo'],
     webhook_secreto: ['modo', 'webhook', 'cifrado'],
+    webhook_arriendo: ['webhook'],
     webhook_intento: ['url', 'ip'],
   },
   /** The record of who did what. It names no person of a guide (openapi/DECISIONES.md). */

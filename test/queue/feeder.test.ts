@@ -31,6 +31,7 @@ function nuevo() {
       return mundo.rows.map((id) => ({ id }))
     },
     advance: async () => mundo.adelantos++,
+    run: async () => {},
   }
   const alimentador = new Feeder(boss, [trabajo], deps)
   abiertos.push(alimentador)

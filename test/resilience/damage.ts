@@ -236,20 +236,22 @@ export const lostQueue: Scenario['run'] = ({ times }) =>
     // An endpoint gets four at a time: about 25 a second.
     const load = startLoads(harness, { apis: () => apis, rate: 10 })
     let lostJobs = 0
+    let lostLeases = 0
     for (let i = 0; i < times; i++) {
       await sleep(randomBetween(200, 600))
       await esperar(
-        async () => (await harness.db.pool.query(`select from pgboss.job where name = 'arriendos' limit 1`)).rowCount,
+        async () => (await harness.db.pool.query(`select from webhook_arriendo limit 1`)).rowCount,
         2_000,
         5,
       )
       lostJobs += (await harness.db.pool.query('delete from pgboss.job')).rowCount ?? 0
+      lostLeases += (await harness.db.pool.query('delete from webhook_arriendo')).rowCount ?? 0
     }
     const danado = Date.now()
     await load.stop()
     return closeLedger(harness, {
       scenario: 'cola borrada',
-      trial: `${times} veces, ${lostJobs} trabajos`,
+      trial: `${times} veces, ${lostJobs} trabajos, ${lostLeases} arriendos`,
       load,
       danado,
       recuperacion: 30,

@@ -3,7 +3,6 @@ import { FAILURES_TO_BRAKE } from '../../server/domain/webhooks/schedule.ts'
 import { Admission, IN_FLIGHT_PER_WEBHOOK } from '../../server/domain/webhooks/sending/admission.ts'
 import { readDue } from '../../server/domain/webhooks/sending/due.ts'
 import { Endpoint, type ReadyDelivery, toReady } from '../../server/domain/webhooks/sending/endpoint.ts'
-import { Lease } from '../../server/domain/webhooks/sending/leases.ts'
 import type { Receptor } from '../../server/domain/webhooks/sending/receiver.ts'
 import { useEnvironment } from '../environment.ts'
 import { buildGuia } from '../factories.ts'
@@ -22,7 +21,7 @@ describe('a due delivery of an endpoint', () => {
     const clave = { comercio_id: id, modo: 'test', webhook } as const
     const [leidas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 10, salvo: [] }], new Date())
     const cupos = new Admission<ReadyDelivery, Endpoint>()
-    const endpoint = new Endpoint(new Lease(clave, { id: '', retryCount: 0 }, 0), cupos.open(id), 0)
+    const endpoint = new Endpoint(clave, cupos.open(id), 0)
     const admitidas = (receptor: Partial<Receptor>) => {
       endpoint.refresh({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receptor, 0)
       const listas = leidas!.map((contenido) => toReady(contenido, 0))
@@ -52,11 +51,7 @@ describe('a due delivery of an endpoint', () => {
 describe('an event that its own process has just committed', () => {
   const evento = 'evt_00000000000A_1'
   const tomado = () =>
-    new Endpoint(
-      new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
-      new Admission<ReadyDelivery, Endpoint>().open(''),
-      100,
-    )
+    new Endpoint({ comercio_id: '', modo: 'test', webhook: '' }, new Admission<ReadyDelivery, Endpoint>().open(''), 100)
 
   it('is new to an endpoint that was held before it was written, and not read since', () => {
     const endpoint = tomado()
@@ -85,11 +80,7 @@ describe('an event that its own process has just committed', () => {
 
 describe('the modes of an endpoint', () => {
   const nuevo = () =>
-    new Endpoint(
-      new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
-      new Admission<ReadyDelivery, Endpoint>().open(''),
-      0,
-    )
+    new Endpoint({ comercio_id: '', modo: 'test', webhook: '' }, new Admission<ReadyDelivery, Endpoint>().open(''), 0)
 
   it('is read after a read that no announcement interrupted', () => {
     const endpoint = nuevo()

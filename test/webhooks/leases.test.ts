@@ -1,295 +1,221 @@
-import { PgBoss } from 'pg-boss'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Db } from '../../server/data/db.ts'
 import type { ClaveDeWebhook } from '../../server/domain/records/webhookKey.ts'
-import { LEASE_QUEUE } from '../../server/domain/webhooks/sending/leaseRecords.ts'
-import { type Lease, Leases } from '../../server/domain/webhooks/sending/leases.ts'
+import { Leases } from '../../server/domain/webhooks/sending/leases.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
-import { JOBS } from '../../server/startup/jobs.ts'
 import { useEnvironment } from '../environment.ts'
 
-/** The service makes the queue; it has no endpoint, so it takes no lease by itself but of what is asked for here. */
-const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+/** The service has no workers, so only the processes of these tests hold leases. */
+const environment = useEnvironment({}, () => ({ WORKERS: '0' }))
 const COMERCIO = '00000000-0000-7000-8000-000000000000'
-let serie = 0
-const nueva = (): ClaveDeWebhook => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serie}` })
+let serial = 0
+const newKey = (): ClaveDeWebhook => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serial}` })
 
-const OPCIONES = JOBS.find(({ cola }) => cola === LEASE_QUEUE)!.opciones
-
-const abiertos: PgBoss[] = []
 afterEach(async () => {
-  for (const boss of abiertos.splice(0)) await boss.stop({ graceful: false })
-  await entorno.db.pool.query('delete from pgboss.job; delete from webhook_bomba; delete from webhook_arriendo')
+  await environment.db.pool.query('delete from webhook_bomba')
 })
 
-/** A process's leases, and what it was told. */
-async function proceso() {
-  const { pool } = entorno.db
-  const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.run(text, values) },
-    schedule: false,
-    supervise: false,
-  })
-  abiertos.push(boss)
-  await boss.start()
-  await boss.createQueue(LEASE_QUEUE, { ...OPCIONES, policy: 'exclusive', partition: true })
-  const tomados: Lease[] = []
-  const perdidos: string[] = []
-  const ajenos: string[] = []
-  const sentencias: string[] = []
-  let perdida: string | undefined
-  const perderRespuesta = (sentencia: string) => {
-    perdida = sentencia
-  }
-  const contando: Pick<Db, 'query'> = {
-    async query(sentencia, ...valores) {
-      sentencias.push(sentencia.name!)
-      const filas = await entorno.db.query(sentencia, ...valores)
-      if (perdida !== sentencia.name) return filas
-      perdida = undefined
-      throw new Error('the answer was lost')
+/** Leases of a process, and what the process was told. */
+function startProcess() {
+  const taken: string[] = []
+  const lost: string[] = []
+  const foreign: string[] = []
+  const statements: string[] = []
+  const sentAt: number[] = []
+  let failing: { name: string; loses: 'statement' | 'answer' } | undefined
+  const db: Pick<Db, 'query'> = {
+    async query(statement, ...values) {
+      const fault = failing && failing.name === statement.name ? failing.loses : undefined
+      if (fault) failing = undefined
+      if (fault === 'statement') throw new Error('the database is away')
+      statements.push(statement.name!)
+      sentAt.push(performance.now())
+      const rows = await environment.db.query(statement, ...values)
+      if (fault === 'answer') throw new Error('the answer was lost')
+      return rows
     },
   }
-  const arriendos = new Leases(boss, contando, processTimers, {
-    onTaken: (suyos) => void tomados.push(...suyos),
-    onLost: ({ key }) => void perdidos.push(key.webhook),
-    onNotTaken: (claves) => void ajenos.push(...claves.map(({ webhook }) => webhook)),
-  })
-  const pedir = async (clave: ClaveDeWebhook, deOtro = false) => {
-    arriendos.request(clave, deOtro)
-    await arriendos.take()
-  }
-  return { boss, arriendos, tomados, lost: perdidos, ajenos, sentencias, perderRespuesta, request: pedir }
-}
-
-/** As if nobody had looked for dead processes lately. */
-async function rescatar({ arriendos }: Awaited<ReturnType<typeof proceso>>): Promise<number> {
-  await entorno.db.pool.query(`delete from webhook_bomba where id = '00000000-0000-0000-0000-000000000000'`)
-  return arriendos.rescue()
-}
-
-/** All processes that are there by now gave their last sign of life so long ago. */
-const callarTodas = (segundos: number) =>
-  entorno.db.pool.query(`update webhook_bomba set latido_en = now() - $1 * interval '1 second'`, [segundos])
-
-/** The job of an endpoint was taken, or renewed, so long ago. */
-const callarTrabajo = ({ webhook }: ClaveDeWebhook, segundos: number) =>
-  entorno.db.pool.query(
-    `update pgboss.job set heartbeat_on = now() - $3 * interval '1 second' where name = $1 and singleton_key = $2`,
-    [LEASE_QUEUE, webhook, segundos],
+  const leases = new Leases(
+    { db: db as Db, noWaitDb: db as Db, timers: processTimers },
+    {
+      onTaken: (keys) => void taken.push(...keys.map(({ webhook }) => webhook)),
+      onLost: (webhook) => void lost.push(webhook),
+      onNotTaken: (keys) => void foreign.push(...keys.map(({ webhook }) => webhook)),
+    },
   )
+  const request = async (key: ClaveDeWebhook, fromOther = false) => {
+    leases.request(key, fromOther)
+    await leases.take()
+  }
+  /** The next statement of this name fails, before or after it was done. */
+  const fail = (name: string, loses: 'statement' | 'answer') => {
+    failing = { name, loses }
+  }
+  return { leases, taken, lost, foreign, statements, sentAt, fail, request }
+}
 
-const nombres = (arriendos: readonly Lease[]) => arriendos.map(({ key }) => key.webhook)
+/** All processes that are there by now gave their last heartbeat so long ago. */
+const silenceAll = (seconds: number) =>
+  environment.db.pool.query(`update webhook_bomba set latido_en = now() - $1 * interval '1 second'`, [seconds])
+
+const rowsIn = async (table: string) => (await environment.db.pool.query(`select * from ${table}`)).rows
 
 describe('a lease of an endpoint', () => {
-  it('is one process’s alone; who asks in vain says that there is work, once', async () => {
-    const [uno, otro] = [await proceso(), await proceso()]
-    const clave = nueva()
-    await uno.request(clave)
-    await otro.request(clave)
-    expect([nombres(uno.tomados), nombres(otro.tomados), otro.ajenos]).toEqual([[clave.webhook], [], [clave.webhook]])
-    // What another process says needn't be said again.
-    await otro.request(clave, true)
-    expect(otro.ajenos).toEqual([clave.webhook])
-    await uno.arriendos.release(uno.arriendos.all())
-    await otro.request(clave)
-    expect(nombres(otro.tomados)).toEqual([clave.webhook])
+  it('belongs to one process alone; who asks in vain says once that there is work', async () => {
+    const [holder, other] = [startProcess(), startProcess()]
+    const key = newKey()
+    await holder.request(key)
+    await other.request(key)
+    expect([holder.taken, other.taken, other.foreign]).toEqual([[key.webhook], [], [key.webhook]])
+    // The holder also got what another process announced.
+    await other.request(key, true)
+    expect(other.foreign).toEqual([key.webhook])
+    await holder.leases.release([key.webhook])
+    await other.request(key)
+    expect(other.taken).toEqual([key.webhook])
+  })
+
+  it('goes to one of many processes that ask at once', async () => {
+    const processes = Array.from({ length: 6 }, startProcess)
+    const keys = Array.from({ length: 400 }, newKey)
+    await Promise.all(
+      processes.map(({ leases }, i) => {
+        for (const key of i % 2 === 0 ? keys : keys.toReversed()) leases.request(key, true)
+        return leases.take()
+      }),
+    )
+    const all = processes.flatMap(({ leases }) => leases.all())
+    expect([all.length, new Set(all).size]).toEqual([400, 400])
   })
 
   it('is had again right after it was given up, however near the two come', async () => {
-    const uno = await proceso()
-    const clave = nueva()
-    for (let vez = 1; vez <= 20; vez++) {
-      await uno.request(clave)
-      const soltado = uno.arriendos.release(uno.arriendos.all())
-      await Promise.all([soltado, uno.request(clave)])
-      expect(nombres(uno.arriendos.all())).toEqual([clave.webhook])
-      await uno.arriendos.release(uno.arriendos.all())
+    const { leases, request } = startProcess()
+    const key = newKey()
+    for (let time = 1; time <= 20; time++) {
+      await request(key)
+      const released = leases.release([key.webhook])
+      await Promise.all([released, request(key)])
+      expect(leases.all()).toEqual([key.webhook])
+      await leases.release([key.webhook])
     }
   })
 
-  it('lives by the signs of life of its process, and is lost when another process took it over', async () => {
-    const [uno, otro] = [await proceso(), await proceso()]
-    const clave = nueva()
-    await uno.request(clave)
-    const [arriendo] = uno.tomados
-    await uno.arriendos.beat(performance.now() + 5_000)
-    expect([
-      uno.lost,
-      arriendo!.isValid(arriendo!.heartbeatAt + 9_990),
-      arriendo!.isValid(arriendo!.heartbeatAt + 10_010),
-    ]).toEqual([[], true, false])
-    // Its job's own heartbeat may be as old as it likes, and the process's for as long as a lease lasts.
-    await callarTrabajo(clave, 500)
-    await callarTodas(24)
-    expect(await rescatar(otro)).toBe(0)
-    await callarTodas(26)
-    expect(await rescatar(otro)).toBe(1)
-    await otro.request(clave)
-    await otro.arriendos.beat(performance.now())
-    expect(nombres(otro.tomados)).toEqual([clave.webhook])
-    await uno.arriendos.beat(performance.now() + 10_000)
-    expect([uno.lost, uno.arriendos.all()]).toEqual([[clave.webhook], []])
+  it('lives by the heartbeats of its process, and is lost when another process took it over', async () => {
+    const [holder, other] = [startProcess(), startProcess()]
+    const key = newKey()
+    await holder.request(key)
+    const beatAt = performance.now() + 5_000
+    await holder.leases.beat(beatAt)
+    expect([beatAt + 9_990, beatAt + 10_010].map((now) => holder.leases.areValid(now))).toEqual([true, false])
+    await silenceAll(24)
+    expect(await other.leases.bury()).toBe(0)
+    await silenceAll(26)
+    expect(await other.leases.bury()).toBe(1)
+    await other.request(key)
+    expect(other.taken).toEqual([key.webhook])
     // What the old holder gives up is not what the new one holds.
-    await uno.arriendos.release([arriendo!])
-    await otro.arriendos.beat(performance.now() + 20_000)
-    expect([otro.lost, nombres(otro.arriendos.all())]).toEqual([[], [clave.webhook]])
+    await holder.leases.release([key.webhook])
+    await holder.leases.beat(beatAt + 5_000)
+    await other.leases.beat(beatAt + 20_000)
+    expect([holder.leases.all(), other.lost, other.leases.all()]).toEqual([[], [], [key.webhook]])
   })
 
-  it('is as old as the instant at which its claim or its last heartbeat was sent, not answered', async () => {
-    const uno = await proceso()
-    const fetch = uno.boss.fetch.bind(uno.boss)
-    let enviada = Number.NaN
-    uno.boss.fetch = ((...args: Parameters<typeof fetch>) => {
-      enviada = performance.now()
-      return fetch(...args)
-    }) as typeof fetch
-    await uno.request(nueva())
-    const [arriendo] = uno.tomados
-    expect(arriendo!.heartbeatAt).toBeLessThanOrEqual(enviada)
-    const inicio = Math.ceil(performance.now())
-    await uno.arriendos.beat(inicio)
-    expect([arriendo!.recorded, arriendo!.heartbeatAt]).toEqual([true, inicio])
-    await uno.arriendos.beat(inicio + 5_000)
-    expect(arriendo!.heartbeatAt).toBe(inicio + 5_000)
+  it('is told to its old holder at the next heartbeat', async () => {
+    const [holder, other] = [startProcess(), startProcess()]
+    const key = newKey()
+    await holder.request(key)
+    await silenceAll(26)
+    await other.leases.bury()
+    await holder.leases.beat(performance.now() + 5_000)
+    expect([holder.lost, holder.leases.all()]).toEqual([[key.webhook], []])
+    await holder.request(key)
+    expect(holder.leases.all()).toEqual([key.webhook])
   })
 
-  it('is told from one that was taken over, though it is the same job', async () => {
-    const [uno, otro] = [await proceso(), await proceso()]
-    const clave = nueva()
-    await uno.request(clave)
-    await uno.arriendos.beat(performance.now())
-    const [{ claim: jobId }] = uno.tomados as [Lease]
-    await uno.boss.fail(LEASE_QUEUE, [jobId], { message: 'by somebody' })
-    await otro.request(clave)
-    await otro.arriendos.beat(performance.now())
-    expect(otro.tomados[0]!.claim).toEqual({ id: jobId.id, retryCount: jobId.retryCount + 1 })
-    await uno.arriendos.beat(performance.now() + 5_000)
-    await otro.arriendos.beat(performance.now() + 5_000)
-    expect([uno.lost, otro.lost]).toEqual([[clave.webhook], []])
+  it('is valid from the time when its heartbeat was sent, not answered', async () => {
+    const { leases, sentAt, request } = startProcess()
+    const before = performance.now()
+    await request(newKey())
+    const [registeredAt] = sentAt as [number]
+    expect([leases.areValid(before + 9_900), leases.areValid(registeredAt + 10_001)]).toEqual([true, false])
   })
 
-  it('costs no statement of its own: of any number there is one every four seconds', async () => {
-    const uno = await proceso()
-    const claves = Array.from({ length: 500 }, nueva)
-    for (const clave of claves) uno.arriendos.request(clave, false)
-    await uno.arriendos.take()
-    const inicio = Math.ceil(performance.now())
-    for (let ms = 0; ms <= 20_000; ms += 500) await uno.arriendos.beat(inicio + ms)
-    expect(uno.sentencias).toEqual(['bombas.latir', 'bombas.anotar', ...Array(5).fill('bombas.latir')])
-    expect([uno.lost, uno.arriendos.all().length]).toEqual([[], 500])
-    expect(uno.arriendos.all().every((uno) => uno.isValid(inicio + 29_000))).toBe(true)
+  it('costs no statement of its own: any number has one every four seconds', async () => {
+    const { leases, lost, statements } = startProcess()
+    for (let n = 0; n < 500; n++) leases.request(newKey(), false)
+    await leases.take()
+    const start = Math.ceil(performance.now()) + 4_000
+    for (let ms = 0; ms <= 20_000; ms += 500) await leases.beat(start + ms)
+    expect(statements).toEqual(['leases.register', ...Array(3).fill('leases.claim'), ...Array(6).fill('leases.beat')])
+    expect([lost, leases.all().length, leases.areValid(start + 29_000)]).toEqual([[], 500, true])
   })
 
-  it('that isn’t noted yet is given back when its process died right after it was taken', async () => {
-    const [uno, otro] = [await proceso(), await proceso()]
-    const clave = nueva()
-    await uno.request(clave)
-    await callarTrabajo(clave, 24)
-    expect(await rescatar(otro)).toBe(0)
-    await callarTrabajo(clave, 26)
-    expect(await rescatar(otro)).toBe(1)
-    await uno.arriendos.beat(performance.now())
-    expect(uno.lost).toEqual([clave.webhook])
+  it('is lost with all others when the database no longer has it, and can be had again', async () => {
+    const { leases, lost, request } = startProcess()
+    const [key, other] = [newKey(), newKey()]
+    await request(key)
+    await request(other)
+    await environment.db.pool.query('delete from webhook_arriendo where webhook = $1', [key.webhook])
+    await leases.beat(performance.now() + 5_000)
+    expect(lost.sort()).toEqual([key.webhook, other.webhook].sort())
+    await request(key)
+    expect(leases.all()).toEqual([key.webhook])
   })
 
-  it('with a late first heartbeat is given up, since another process may have taken it by then', async () => {
-    const uno = await proceso()
-    const clave = nueva()
-    await uno.request(clave)
-    uno.tomados[0]!.heartbeatAt -= 10_000
-    await uno.arriendos.beat(performance.now())
-    expect([uno.lost, uno.arriendos.all()]).toEqual([[clave.webhook], []])
-    const { rows } = await entorno.db.pool.query('select from pgboss.job where singleton_key = $1', [clave.webhook])
-    expect(rows).toEqual([])
+  it('that could not be released is claimed again by the same process', async () => {
+    const { leases, taken, fail, request } = startProcess()
+    const key = newKey()
+    await request(key)
+    fail('leases.release', 'statement')
+    await expect(leases.release([key.webhook])).rejects.toThrow('away')
+    expect(leases.all()).toEqual([])
+    await request(key)
+    expect([taken, leases.all()]).toEqual([[key.webhook, key.webhook], [key.webhook]])
   })
 
-  it('is lost at the next sign of life when the queue was emptied, and can be had again', async () => {
-    const uno = await proceso()
-    const clave = nueva()
-    await uno.request(clave)
-    await uno.arriendos.beat(performance.now())
-    await entorno.db.pool.query('delete from pgboss.job where singleton_key = $1', [clave.webhook])
-    await uno.arriendos.beat(performance.now() + 5_000)
-    expect(uno.lost).toEqual([clave.webhook])
-    await uno.request(clave)
-    await uno.arriendos.beat(performance.now() + 10_000)
-    expect([uno.lost.length, nombres(uno.arriendos.all())]).toEqual([1, [clave.webhook]])
+  it('is found by the next claim when the answer to its claim was lost', async () => {
+    const { leases, fail, request } = startProcess()
+    const key = newKey()
+    fail('leases.claim', 'answer')
+    await expect(request(key)).rejects.toThrow('lost')
+    expect([leases.all(), (await rowsIn('webhook_arriendo')).length]).toEqual([[], 1])
+    await request(key)
+    expect(leases.all()).toEqual([key.webhook])
   })
 
-  it('is deleted at the next heartbeat when its job could not be deleted at its release', async () => {
-    const uno = await proceso()
-    const [clave, otra] = [nueva(), nueva()]
-    await uno.request(clave)
-    await uno.request(otra)
-    await uno.arriendos.beat(performance.now())
-    const borrar = uno.boss.deleteJob
-    uno.boss.deleteJob = () => Promise.reject(new Error('the database is away'))
-    await expect(uno.arriendos.release([uno.tomados[0]!])).rejects.toThrow('away')
-    uno.boss.deleteJob = borrar
-    await uno.arriendos.beat(performance.now() + 5_000)
-    const { rows } = await entorno.db.pool.query('select singleton_key as webhook from pgboss.job')
-    expect(rows).toEqual([{ webhook: otra.webhook }])
+  it('is not ended by a release that comes after its next claim', async () => {
+    const { leases, fail, request } = startProcess()
+    const key = newKey()
+    await request(key)
+    const [{ bomba, toma }] = (await rowsIn('webhook_arriendo')) as [{ bomba: string; toma: number }]
+    fail('leases.release', 'statement')
+    await leases.release([key.webhook]).catch(() => {})
+    await request(key)
+    const late = 'delete from webhook_arriendo where webhook = $1 and bomba = $2 and toma = $3'
+    expect((await environment.db.pool.query(late, [key.webhook, bomba, toma])).rowCount).toBe(0)
+    expect(leases.all()).toEqual([key.webhook])
   })
 
-  it('is recorded again when the answer to its recording was lost', async () => {
-    const uno = await proceso()
-    const clave = nueva()
-    await uno.request(clave)
-    uno.perderRespuesta('bombas.anotar')
-    await expect(uno.arriendos.beat(performance.now())).rejects.toThrow('lost')
-    await uno.arriendos.beat(performance.now() + 5_000)
-    expect([uno.lost, nombres(uno.arriendos.all())]).toEqual([[], [clave.webhook]])
-    expect(uno.tomados[0]!.recorded).toBe(true)
-  })
-
-  it('from a version that renews each lease by itself is left to it, and taken over when that stops', async () => {
-    const [vieja, otro] = [await proceso(), await proceso()]
-    const clave = nueva()
-    // Made by the one, taken by the other: it has the heartbeat of the old queue.
-    await vieja.boss.insert(LEASE_QUEUE, [{ data: clave, singletonKey: clave.webhook, heartbeatSeconds: 25 }])
-    await vieja.arriendos.take()
-    const [arriendo] = vieja.tomados as [Lease]
-    await callarTrabajo(clave, 60)
-    await vieja.boss.touch(LEASE_QUEUE, [arriendo.claim])
-    expect(await rescatar(otro)).toBe(0)
-    await callarTrabajo(clave, 26)
-    expect(await rescatar(otro)).toBe(1)
-    // A process of this version renews such a one in time, and its own rarely.
-    await otro.arriendos.take()
-    await otro.request(nueva())
-    const tocados: number[] = []
-    const touch = otro.boss.touch.bind(otro.boss)
-    otro.boss.touch = (cola, trabajos) => {
-      tocados.push((trabajos as unknown[]).length)
-      return touch(cola, trabajos)
-    }
-    const inicio = Math.ceil(performance.now())
-    for (let s = 0; s <= 204; s += 4) await otro.arriendos.beat(inicio + s * 1_000)
-    // The one every 12 s, the other after 200 s.
-    expect([tocados, otro.lost]).toEqual([Array(17 + 1).fill(1), []])
+  it('is not claimed by a process that was declared dead a moment before', async () => {
+    const { leases, lost, request } = startProcess()
+    const [key, other] = [newKey(), newKey()]
+    await request(key)
+    await environment.db.pool.query('delete from webhook_bomba')
+    await request(other)
+    expect([lost, leases.all()]).toEqual([[key.webhook], []])
+    await request(other)
+    expect([leases.all(), (await rowsIn('webhook_bomba')).length]).toEqual([[other.webhook], 1])
   })
 })
 
 describe('a search for dead processes', () => {
-  it('is done by one process at a time, every few seconds', async () => {
-    const [uno, otro] = [await proceso(), await proceso()]
-    const clave = nueva()
-    await uno.request(clave)
-    await callarTrabajo(clave, 26)
-    await entorno.db.pool.query(`delete from webhook_bomba`)
-    const halladas = await Promise.all([otro, uno, otro, uno].map(({ arriendos }) => arriendos.rescue()))
-    expect(halladas.sort()).toEqual([0, 0, 0, 1])
-    expect(await otro.arriendos.rescue()).toBe(0)
-  })
-
-  it('leaves nothing of them behind', async () => {
-    const [uno, otro] = [await proceso(), await proceso()]
-    await uno.request(nueva())
-    await uno.arriendos.beat(performance.now())
-    await callarTodas(26)
-    await rescatar(otro)
-    const filas = async (tabla: string) => (await entorno.db.pool.query(`select from ${tabla}`)).rowCount
-    expect([await filas('webhook_bomba'), await filas('webhook_arriendo')]).toEqual([1, 0])
+  it('ends their leases once, and leaves nothing of them behind', async () => {
+    const [dead, other] = [startProcess(), startProcess()]
+    await dead.request(newKey())
+    await dead.request(newKey())
+    await silenceAll(26)
+    const ended = await Promise.all([other, other, other].map(({ leases }) => leases.bury()))
+    expect(ended.sort()).toEqual([0, 0, 2])
+    expect([await rowsIn('webhook_bomba'), await rowsIn('webhook_arriendo')]).toEqual([[], []])
   })
 })

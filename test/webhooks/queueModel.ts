@@ -1,4 +1,4 @@
-// A model of everything around the pump: its database, its queue of leases and its receivers, in virtual time. The pump
+// A model of everything around the pump: its database, its queue of retries and its receivers, in virtual time. The pump
 // is the service's own. Each answer of the database may be slow, so reads overlap with everything else.
 
 import type { PgBoss } from 'pg-boss'
@@ -6,7 +6,6 @@ import type { RecentEvento } from '../../server/domain/eventos/evento.ts'
 import type { ExchangeResult } from '../../server/domain/webhooks/attempt.ts'
 import { FAILURES_TO_BRAKE, MIN_BRAKE } from '../../server/domain/webhooks/schedule.ts'
 import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
-import { LEASE_QUEUE } from '../../server/domain/webhooks/sending/leaseRecords.ts'
 import { Pump } from '../../server/domain/webhooks/sending/pump.ts'
 import type { SendRequest } from '../../server/domain/webhooks/sending/sender.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
@@ -59,13 +58,6 @@ interface EndpointRow {
   pausedUntil: number | null
 }
 
-interface Job {
-  id: string
-  retryCount: number
-  state: 'created' | 'active'
-  webhook: string
-}
-
 /** What a story came to. */
 export interface Outcome {
   /** First attempts that began before an earlier event of their guide had been tried. */
@@ -91,17 +83,16 @@ class QueueModel {
   readonly #time = new VirtualTime()
   readonly #deliveries = new Map<string, Delivery>()
   readonly #endpoints = new Map<string, EndpointRow>()
-  readonly #jobs = new Map<string, Job>()
   readonly #pumps: (Pump | undefined)[] = []
-  /** Recorded claims, with the process that recorded them. */
-  readonly #records = new Map<string, Pick<Job, 'id' | 'retryCount'> & { bomba: string }>()
+  /** Processes with a heartbeat, and the leases by endpoint. */
+  readonly #alive = new Set<string>()
+  readonly #leases = new Map<string, { pump: string; claim: number }>()
   readonly #inProgress = new Set<string>()
   readonly #tried = new Map<string, 'delivered' | 'refused'>()
   readonly #outcome: Outcome = { disordered: [], overlapping: [], repeated: [], undelivered: [], exchanges: 0 }
   readonly #secrets = createSecrets([Buffer.alloc(32, 7)])
   readonly #clock = () => new Date(START + this.#time.now)
   readonly #ids = createIdGenerator(this.#clock)
-  #jobNumber = 0
   #written = 0
 
   constructor(story: Story) {
@@ -182,10 +173,17 @@ class QueueModel {
     Object.assign(this.#pick(ended), { state: 'pendiente', cause: 'manual', due: ON_REQUEST })
   }
 
+  /** Declares the process of an endpoint dead, or takes its lease alone, as a database restored to an earlier state does. */
   #loseLease(webhook: string): void {
-    const job = this.#jobs.get(webhook)
-    if (job?.state !== 'active') return
-    this.#jobs.set(webhook, { ...job, state: 'created', retryCount: job.retryCount + 1 })
+    const lease = this.#leases.get(webhook)
+    if (!lease) return
+    this.#leases.delete(webhook)
+    if (this.#random() < 0.5) this.#bury(lease.pump)
+  }
+
+  #bury(pump: string): void {
+    this.#alive.delete(pump)
+    for (const webhook of this.#leasesOf(pump)) this.#leases.delete(webhook)
   }
 
   #stopOne(): void {
@@ -243,33 +241,11 @@ class QueueModel {
 
   #queue(n: number) {
     return {
-      insert: async (queue: string, jobs: readonly { singletonKey?: string; startAfter?: number }[]) => {
+      insert: async (_queue: string, jobs: readonly { startAfter?: number }[]) => {
         await this.#pass()
-        for (const { singletonKey, startAfter = 0 } of jobs)
-          if (queue === LEASE_QUEUE) this.#enqueue(singletonKey!)
-          else this.#time.after(startAfter * 1_000, () => this.#pumps[n]?.wake())
+        for (const { startAfter = 0 } of jobs) this.#time.after(startAfter * 1_000, () => this.#pumps[n]?.wake())
       },
-      fetch: async () => {
-        await this.#pass()
-        const free = [...this.#jobs.values()].filter(({ state }) => state === 'created')
-        for (const job of free) job.state = 'active'
-        await this.#pass()
-        return free.map(({ id, retryCount, webhook }) => ({ id, retryCount, data: { ...KEY, webhook } }))
-      },
-      deleteJob: async (_queue: string, claims: readonly { id: string; retryCount: number }[]) => {
-        await this.#pass()
-        for (const { id, retryCount } of claims)
-          for (const [webhook, job] of this.#jobs)
-            if (job.id === id && job.retryCount === retryCount) this.#jobs.delete(webhook)
-      },
-      touch: async (_queue: string, claims: readonly { id: string }[]) => ({ settled: claims.map(({ id }) => id) }),
-      fail: async () => {},
     }
-  }
-
-  #enqueue(webhook: string): void {
-    if (this.#jobs.has(webhook)) return
-    this.#jobs.set(webhook, { id: `job ${++this.#jobNumber}`, retryCount: 0, state: 'created', webhook })
   }
 
   // --- The database ---
@@ -319,10 +295,19 @@ class QueueModel {
           .map((webhook, i) => ({ ...KEY, webhook, n: i + 1, due: this.#due({ ...ANY, webhook }).length > 0 }))
       case 'webhookEntregas.proximas':
         return first().flatMap(({ webhook }: EndpointRow) => this.#next(webhook))
-      case 'bombas.latir':
-        return [{ alive: true, lost: this.#forgetLost(values.bomba as string) }]
-      case 'bombas.anotar':
-        return this.#record(values as unknown as Records)
+      case 'leases.register':
+        this.#alive.add(values.pump as string)
+        return []
+      case 'leases.beat':
+        return this.#alive.has(values.pump as string) ? [{ leases: this.#leasesOf(values.pump as string).length }] : []
+      case 'leases.claim':
+        return [this.#claim(values as unknown as Claim)]
+      case 'leases.release':
+        this.#release(values as unknown as Release)
+        return []
+      case 'leases.end':
+        this.#bury(values.pump as string)
+        return []
       case 'webhookEntregas.asentarExitos':
         return this.#settleSuccesses(values as unknown as Successes)
       case 'webhookEntregas.asentar':
@@ -358,21 +343,22 @@ class QueueModel {
     return [{ ...KEY, webhook, en: new Date(START + Math.max(Math.min(...dues), pausedUntil ?? 0, this.#time.now)) }]
   }
 
-  #isHeld({ id, retryCount }: Pick<Job, 'id' | 'retryCount'>): boolean {
-    const isIt = (job: Job) => job.state === 'active' && job.id === id && job.retryCount === retryCount
-    return [...this.#jobs.values()].some(isIt)
+  #leasesOf(pump: string): string[] {
+    return [...this.#leases.keys()].filter((webhook) => this.#leases.get(webhook)!.pump === pump)
   }
 
-  #record({ bomba, trabajos, intentos }: Records) {
-    const claims = trabajos.map((id, i) => ({ id, retryCount: intentos[i]! })).filter((one) => this.#isHeld(one))
-    for (const claim of claims) this.#records.set(`${claim.id} ${claim.retryCount}`, { ...claim, bomba })
-    return claims.map(({ id }) => ({ trabajo: id }))
+  #claim({ pump, claim, webhooks }: Claim) {
+    const isAlive = this.#alive.has(pump)
+    const claimed = isAlive ? webhooks.filter((webhook) => (this.#leases.get(webhook)?.pump ?? pump) === pump) : []
+    for (const webhook of claimed) this.#leases.set(webhook, { pump, claim })
+    return { isAlive, claimed }
   }
 
-  #forgetLost(bomba: string) {
-    const lost = [...this.#records].filter(([, one]) => one.bomba === bomba && !this.#isHeld(one))
-    for (const [key] of lost) this.#records.delete(key)
-    return lost.map(([, { id, retryCount }]) => ({ id, retryCount }))
+  #release({ pump, webhooks, claims }: Release): void {
+    for (const [i, webhook] of webhooks.entries()) {
+      const lease = this.#leases.get(webhook)
+      if (lease?.pump === pump && lease.claim === claims[i]) this.#leases.delete(webhook)
+    }
   }
 
   #receiverRow(webhook: string) {
@@ -483,10 +469,16 @@ interface Asked {
   salvo: readonly string[]
 }
 
-interface Records {
-  bomba: string
-  trabajos: string[]
-  intentos: number[]
+interface Claim {
+  pump: string
+  claim: number
+  webhooks: string[]
+}
+
+interface Release {
+  pump: string
+  webhooks: string[]
+  claims: number[]
 }
 
 interface Successes {

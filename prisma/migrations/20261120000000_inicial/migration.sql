@@ -948,8 +948,7 @@ CREATE TABLE "dueno" (
 
 -- ---- Processes that send webhooks ----
 
--- Process that sends webhooks, alive as long as it renews its row (server/domain/webhooks/pumps.ts). The row whose id is
--- all zeros has the time of the last check for dead processes.
+-- Process that sends webhooks, alive as long as it renews its row (server/domain/webhooks/sending/leases.ts).
 CREATE TABLE "webhook_bomba" (
     "id" UUID NOT NULL,
     "latido_en" TIMESTAMPTZ(3) NOT NULL,
@@ -957,14 +956,15 @@ CREATE TABLE "webhook_bomba" (
     CONSTRAINT "webhook_bomba_pkey" PRIMARY KEY ("id")
 );
 
--- Lease of an endpoint, held by a process in webhook_bomba. Identified by a job of the queue and the number of its
--- claim.
+-- Lease of an endpoint, by its code, held by a process. It ends with the row of its process. "toma" is the number of the
+-- claim of that process.
 CREATE TABLE "webhook_arriendo" (
-    "trabajo" UUID NOT NULL,
-    "intento" INTEGER NOT NULL,
+    "webhook" TEXT NOT NULL,
     "bomba" UUID NOT NULL,
+    "toma" INTEGER NOT NULL,
 
-    CONSTRAINT "webhook_arriendo_pkey" PRIMARY KEY ("trabajo","intento")
+    CONSTRAINT "webhook_arriendo_pkey" PRIMARY KEY ("webhook"),
+    CONSTRAINT "webhook_arriendo_bomba_fkey" FOREIGN KEY ("bomba") REFERENCES "webhook_bomba"("id") ON DELETE CASCADE ON UPDATE NO ACTION
 );
 CREATE INDEX "webhook_arriendo_bomba_idx" ON "webhook_arriendo"("bomba");
 

@@ -2,7 +2,7 @@ import type { JobInsert, QueueOptions } from 'pg-boss'
 
 /**
  * Interval between runs of pg-boss's own maintenance while there is work, in seconds. The maintenance ends lapsed
- * leases and deletes finished jobs.
+ * jobs and deletes finished jobs.
  */
 export const MAINTENANCE_SECONDS = 5
 
@@ -14,17 +14,10 @@ export type JobKind<D> = {
   cola: string
   opciones: QueueOptions
   /**
-   * True for a queue with a table of its own, because its statistics would mislead the plans for other queues. Only
-   * very busy queues need it.
-   */
-  separate?: boolean
-  /**
-   * Maximum number of jobs that a worker claims at a time. Default: `LOTE` of server/startup/workers.ts. The jobs of a
+   * Maximum number of jobs that a worker claims at a time. Default: `DEFAULT_CONCURRENCY` of server/startup/workers.ts. The jobs of a
    * dead worker wait until another worker claims them.
    */
   concurrency?: number
-  /** pg-boss's policy for jobs with the same key. Default: any number of them. */
-  politica?: 'exclusive'
   /**
    * Returns jobs for at most `count` pending rows. A job has the id of its row, or of the row's next step. Undefined
    * if other code makes the jobs of this kind.
@@ -34,10 +27,9 @@ export type JobKind<D> = {
   advance?: (deps: D) => Promise<unknown>
   /**
    * Does the work of the rows; throws to be tried again. If this process is silent for too long, another worker may do
-   * the same work at the same time. Doing the work a second time must therefore change nothing. Undefined if other code
-   * takes the jobs.
+   * the same work at the same time. Doing the work a second time must therefore change nothing.
    */
-  run?: (deps: D, jobs: readonly HeldJob[]) => Promise<void>
+  run: (deps: D, jobs: readonly HeldJob[]) => Promise<void>
 }
 
 /** Job that a worker holds. */

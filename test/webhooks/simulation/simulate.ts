@@ -1,4 +1,4 @@
-import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/sending/leaseRecords.ts'
+import { PUMP_LIFE_SECONDS } from '../../../server/domain/webhooks/sending/leases.ts'
 import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sending/sender.ts'
 import { createRandom } from '../../random.ts'
 import { Bomba, type EntregaSimulada, type ProcessCosts, type Punto, type ReceiverModel } from './pump.ts'

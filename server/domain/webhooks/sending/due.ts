@@ -11,7 +11,6 @@ import {
   type WebhookAvisoRow,
 } from '../delivery.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
-import { LEASE_QUEUE } from './leaseRecords.ts'
 
 /**
  * SQL of the time up to which deliveries of the endpoint `w` are due. The time is now if the endpoint may be sent to.
@@ -194,19 +193,15 @@ const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>
    group by webhook`,
 )
 
-/**
- * Finds endpoints whose lease is held or waits. Reads pg-boss's own table, as `data/queue/rescue.ts` does. No statement
- * of this service writes that table.
- */
-const WITH_LEASE = statement<{ webhooks: readonly string[] }, { webhook: string | null }>(
+/** Finds endpoints that a process holds. */
+const WITH_LEASE = statement<{ webhooks: readonly string[] }, { webhook: string }>(
   'webhookEntregas.conArriendo',
   'central',
-  `select singleton_key as webhook from pgboss.job where name = '${LEASE_QUEUE}' and singleton_key = any(:webhooks::text[])
-     and state < 'completed'`,
+  'select webhook from webhook_arriendo where webhook = any(:webhooks::text[])',
 )
 
 /**
- * Counts due deliveries of endpoints without a lease, held or waiting; some 20,000 at most. Deliveries that wait for
+ * Counts due deliveries of endpoints that no process holds; some 20,000 at most. Deliveries that wait for
  * their time or for their endpoint do not count. The count is 0 at any quiet moment. For an instant after a commit, it
  * includes deliveries that the next announcement or search takes.
  */

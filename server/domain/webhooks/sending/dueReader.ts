@@ -100,7 +100,7 @@ export class DueReader {
   async #readChosen(): Promise<boolean> {
     const endpointReads = this.#chooseEndpoints()
     if (endpointReads.length === 0) return false
-    const shards = await byPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.lease.key.comercio_id)
+    const shards = await byPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.key.comercio_id)
     const successes = await Promise.all(
       shards.map(([, part]) =>
         this.#readShard(part).then(
@@ -119,8 +119,8 @@ export class DueReader {
   async #readShard(endpointReads: readonly EndpointRead[]): Promise<void> {
     let contentsByRead: AvisoContent[][] = []
     try {
-      const dueRequests = endpointReads.map(({ endpoint: { lease, inMemory }, count }) => ({
-        ...lease.key,
+      const dueRequests = endpointReads.map(({ endpoint: { key, inMemory }, count }) => ({
+        ...key,
         count,
         salvo: [...inMemory],
       }))

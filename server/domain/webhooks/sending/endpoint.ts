@@ -1,7 +1,7 @@
+import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import { AT_ONCE, type AvisoContent } from '../delivery.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from '../schedule.ts'
 import { DeliveryLine, IN_FLIGHT_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
-import type { Lease } from './leases.ts'
 import type { Receptor } from './receiver.ts'
 
 /** Delivery in memory, with the data of its body. */
@@ -52,7 +52,7 @@ const AFTER_READ = { read: 'read', unread: 'unread', reading: 'read', outdated: 
  * Neither mode says if due deliveries are accepted. {@link isActive} reads that from the endpoint's row and the clock.
  */
 export class Endpoint extends DeliveryLine<ReadyDelivery> {
-  readonly lease: Lease
+  readonly key: ClaveDeWebhook
   receptor: Receptor | undefined
   /** Time when the receiver was last read, in milliseconds of the process's clock. */
   #readAt = Number.NEGATIVE_INFINITY
@@ -81,9 +81,9 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   lastActivity: number
 
   /** @param before earlier hold of this process on the endpoint, with deliveries that it is still sending */
-  constructor(lease: Lease, part: MerchantShare, now: number, before?: Endpoint) {
+  constructor(key: ClaveDeWebhook, part: MerchantShare, now: number, before?: Endpoint) {
     super(part, before?.guiasInFlight)
-    this.lease = lease
+    this.key = key
     this.inMemory = before?.inMemory ?? new Set()
     this.lastActivity = now
     this.#before = now

@@ -1,20 +1,20 @@
-import type { PgBoss } from 'pg-boss'
 import { byPart } from '../../../data/spread.ts'
 import type { JobDeps } from '../../deps.ts'
 import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
 import type { Admission } from './admission.ts'
 import { Endpoint, type ReadyDelivery } from './endpoint.ts'
-import { type Lease, Leases } from './leases.ts'
+import { Leases } from './leases.ts'
 import { type DepsDeReceptor, readReceivers } from './receiver.ts'
 
 /**
  * Time for which an endpoint with nothing to send is held, in milliseconds, so that steady traffic needs no new claims.
  */
 const MAX_IDLE_MS = 5_000
-/** Interval between two claims of free endpoints while this process holds endpoints, in milliseconds. */
-const CLAIM_INTERVAL_MS = 2_000
+/** Interval between two announcements of work while this process holds endpoints, in milliseconds. */
+const ANNOUNCEMENT_INTERVAL_MS = 2_000
 
-type HeldEndpointsDeps = DepsDeReceptor & Pick<JobDeps, 'noWaitDb' | 'timers' | 'signalWebhooks' | 'announceWork'>
+type HeldEndpointsDeps = DepsDeReceptor &
+  Pick<JobDeps, 'db' | 'noWaitDb' | 'timers' | 'signalWebhooks' | 'announceWork'>
 
 interface EndpointListener {
   /** Called when this process begins to hold an endpoint. */
@@ -40,23 +40,18 @@ export class HeldEndpoints {
   readonly #lostInFlight = new Map<string, Endpoint>()
   readonly #toRefresh = new Set<Endpoint>()
   #refreshing = false
-  #nextClaimAt = 0
+  #nextAnnouncementAt = 0
   #closed = false
 
-  constructor(
-    boss: PgBoss,
-    deps: HeldEndpointsDeps,
-    admission: Admission<ReadyDelivery, Endpoint>,
-    listener: EndpointListener,
-  ) {
+  constructor(deps: HeldEndpointsDeps, admission: Admission<ReadyDelivery, Endpoint>, listener: EndpointListener) {
     this.#deps = deps
     this.#admission = admission
     this.#listener = listener
-    this.#leases = new Leases(boss, deps.noWaitDb, deps.timers, {
-      onTaken: (leases) => {
-        for (const lease of leases) this.#hold(lease)
+    this.#leases = new Leases(deps, {
+      onTaken: (keys) => {
+        for (const key of keys) this.#hold(key)
       },
-      onLost: ({ key }) => this.#letGo(this.#held.get(key.webhook)),
+      onLost: (webhook) => this.#letGo(this.#held.get(webhook)),
       // The process that holds the endpoint may not know of deliveries committed by this process, so it gets a signal.
       onNotTaken: (keys) => deps.signalWebhooks(keys),
     })
@@ -78,20 +73,20 @@ export class HeldEndpoints {
    */
   request(keys: readonly ClaveDeWebhook[], fromOther: boolean): void {
     for (const key of keys) this.#leases.request(key, fromOther)
-    if (keys.length > 0) this.take()
+    if (keys.length > 0) this.#leases.take().catch(this.#listener.onError)
   }
 
-  /** Claims the requested endpoints, and all others that no process holds. */
-  take(): void {
-    this.#leases.take().catch(this.#listener.onError)
+  /** Ends the leases of dead processes. @returns the number of leases */
+  bury(): Promise<number> {
+    return this.#leases.bury()
   }
 
-  /** Returns the leases of dead processes to the queue. @returns the number of endpoints */
-  rescue(): Promise<number> {
-    return this.#leases.rescue()
+  /** Returns true if an exchange that begins now ends before another process may take an endpoint. */
+  mayBegin(now: number): boolean {
+    return this.#leases.areValid(now)
   }
 
-  /** Sends the heartbeat if it is due, releases idle endpoints, and claims endpoints that no process holds. */
+  /** Sends the heartbeat if it is due, and releases idle endpoints. */
   maintain(now: number): void {
     if (this.#held.size === 0) return
     this.#leases.beat(now).catch(this.#listener.onError)
@@ -99,36 +94,40 @@ export class HeldEndpoints {
       ({ inMemory, readMode, lastActivity }) =>
         inMemory.size === 0 && readMode === 'read' && lastActivity < now - MAX_IDLE_MS,
     )
-    this.release(idleEndpoints).catch(this.#listener.onError)
-    if (now < this.#nextClaimAt) return
-    this.#nextClaimAt = now + CLAIM_INTERVAL_MS
+    this.#release(idleEndpoints).catch(this.#listener.onError)
+    if (now < this.#nextAnnouncementAt) return
+    this.#nextAnnouncementAt = now + ANNOUNCEMENT_INTERVAL_MS
     this.#deps.announceWork()
-    this.take()
   }
 
-  /** Gives up endpoints, by default all of them. */
-  async release(endpoints: readonly Endpoint[] = [...this.#held.values()]): Promise<void> {
+  async #release(endpoints: readonly Endpoint[]): Promise<void> {
     for (const endpoint of endpoints) this.#letGo(endpoint)
-    await this.#leases.release(endpoints.map(({ lease }) => lease))
+    await this.#leases.release(endpoints.map(({ key }) => key.webhook))
   }
 
+  /** Stops taking endpoints. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#leases.close()
   }
 
-  #hold(lease: Lease): void {
-    const { webhook, comercio_id } = lease.key
+  /** Gives up all endpoints. To be called after {@link close}. */
+  releaseAll(): Promise<void> {
+    return this.#leases.end()
+  }
+
+  #hold(key: ClaveDeWebhook): void {
+    const { webhook, comercio_id } = key
     const before = this.#lostInFlight.get(webhook)
     this.#lostInFlight.delete(webhook)
-    const endpoint = new Endpoint(lease, this.#admission.open(comercio_id), this.#deps.timers.now(), before)
+    const endpoint = new Endpoint(key, this.#admission.open(comercio_id), this.#deps.timers.now(), before)
     this.#held.set(webhook, endpoint)
     this.#listener.onTaken(endpoint)
   }
 
   #letGo(endpoint: Endpoint | undefined): void {
     if (!endpoint) return
-    const { webhook } = endpoint.lease.key
+    const { webhook } = endpoint.key
     this.#held.delete(webhook)
     this.#toRefresh.delete(endpoint)
     for (const { evento } of endpoint.waiting) endpoint.inMemory.delete(evento)
@@ -155,7 +154,7 @@ export class HeldEndpoints {
         while (this.#toRefresh.size > 0 && !this.#closed) {
           const endpoints = [...this.#toRefresh]
           this.#toRefresh.clear()
-          const shards = await byPart(this.#deps.db, endpoints, ({ lease }) => lease.key.comercio_id)
+          const shards = await byPart(this.#deps.db, endpoints, ({ key }) => key.comercio_id)
           await Promise.all(shards.map(([, part]) => this.refreshAll(part).catch(this.#listener.onError)))
         }
       } catch (error) {
@@ -171,10 +170,10 @@ export class HeldEndpoints {
     for (const endpoint of endpoints) this.#toRefresh.delete(endpoint)
     // The time is taken before the read, so the data is at least as new as this time says.
     const now = this.#deps.timers.now()
-    const keys = endpoints.map(({ lease }) => lease.key)
+    const keys = endpoints.map(({ key }) => key)
     const receivers = await readReceivers(this.#deps, keys, (webhook) => this.#held.get(webhook)?.receptor)
     for (const endpoint of endpoints) {
-      endpoint.refresh(receivers.get(endpoint.lease.key.webhook), now)
+      endpoint.refresh(receivers.get(endpoint.key.webhook), now)
       this.#listener.onRefreshed(endpoint)
     }
   }

@@ -1,117 +1,153 @@
 import { randomUUID } from 'node:crypto'
-import type { PgBoss } from 'pg-boss'
-import type { Db } from '../../../data/db.ts'
-import { sleep, type Timers } from '../../../platform/time/timers.ts'
+import { type Db, statement } from '../../../data/db.ts'
+import { sleep } from '../../../platform/time/timers.ts'
+import type { JobDeps } from '../../deps.ts'
 import type { ClaveDeWebhook } from '../../records/webhookKey.ts'
-import { findOrphans, heartbeat, LEASE_QUEUE, type LeaseRecord, recordLeases } from './leaseRecords.ts'
 
-/** Interval between two heartbeats of the process, in milliseconds. */
+// One row says who holds an endpoint, and one row for each process says until when:
+//
+//     webhook_arriendo           webhook_bomba
+//     endpoint ── held by ─────► process ── lives ──► PUMP_LIFE_SECONDS from its last heartbeat
+//
+// A lease ends when its process releases it, or when its process is dead. Any process deletes the rows of dead processes,
+// and all their leases with them. An exchange begins only within MAX_HEARTBEAT_AGE_MS of the last heartbeat and
+// takes 15 s at most. It ends before the lease may, so two holders never overlap.
+
+/** Seconds without a heartbeat after which any process may take the endpoints of a process. */
+export const PUMP_LIFE_SECONDS = 25
+/** Interval between two heartbeats of a process, in milliseconds. */
 const HEARTBEAT_INTERVAL_MS = 4_000
-/**
- * Maximum age of the last heartbeat, in milliseconds, at which an exchange may begin. An exchange takes 15 s at most,
- * so it ends before the lease does. An old holder and a new holder therefore never overlap.
- */
+/** Maximum age of the last heartbeat, in milliseconds, at which an exchange may begin. */
 const MAX_HEARTBEAT_AGE_MS = 10_000
 /** Time for which this process assumes that another process holds an endpoint, in milliseconds. */
 const FOREIGN_HOLD_MS = 2_000
 /** Maximum number of leases of a process. */
 const MAX_LEASES = 40_000
 /**
- * Number of leases that a process claims without pauses. Above this number, the process claims {@link LEASES_PER_CLAIM} leases and
- * then waits for {@link ENTRE_TOMAS}. Processes with fewer leases are therefore quicker to claim.
+ * Number of leases that a process claims without pauses. Above this number, it waits for {@link CLAIM_PAUSE_MS} after each
+ * claim. Processes with fewer leases are therefore quicker to claim.
  */
 const LEASES_WITHOUT_PAUSE = 4_000
-/** Pause between two claims, in milliseconds. */
-const ENTRE_TOMAS = 100
+const CLAIM_PAUSE_MS = 100
 /** Maximum number of leases in one claim. */
 const LEASES_PER_CLAIM = 200
+/** Maximum number of leases that one statement releases. */
+const LEASES_PER_RELEASE = 2_000
+
+const REGISTER = statement<{ pump: string }>(
+  'leases.register',
+  'central',
+  'insert into webhook_bomba (id, latido_en) values (:pump::uuid, now())',
+)
+
+/** Sends the heartbeat of a process. Returns no row if the process was declared dead. */
+const BEAT = statement<{ pump: string }, { leases: number }>(
+  'leases.beat',
+  'central',
+  `update webhook_bomba set latido_en = now() where id = :pump::uuid
+   returning (select count(*)::int from webhook_arriendo where bomba = :pump::uuid) as leases`,
+)
+
 /**
- * Maximum number of leases in one statement that records leases, renews the heartbeats of pg-boss or releases leases.
+ * Claims the endpoints that no process holds. Claims the process's own leases again: a claim whose answer was lost is
+ * found by the next one. Locks the row of the process, so that no other process declares it dead at the same time.
  */
-const LEASES_PER_STATEMENT = 2_000
-/** Fraction of the heartbeat period of pg-boss after which the heartbeat is renewed. */
-const RENEWAL_FRACTION = 1 / 3
+const CLAIM = statement<
+  { pump: string; claim: number; webhooks: readonly string[] },
+  { isAlive: boolean; claimed: string[] }
+>(
+  'leases.claim',
+  'central',
+  `with p as materialized (select id from webhook_bomba where id = :pump::uuid for key share),
+   a as (
+     insert into webhook_arriendo as held (webhook, bomba, toma)
+     select webhook, p.id, :claim::int from p, unnest(:webhooks::text[]) webhook
+     on conflict (webhook) do update set toma = excluded.toma where held.bomba = excluded.bomba
+     returning webhook
+   )
+   select exists (select from p) as "isAlive", array(select webhook from a) as claimed`,
+)
 
-const claimOf = ({ id, retryCount }: LeaseRecord) => `${id} ${retryCount}`
+/** Releases leases by the number of their claim. A release that comes late does not end a later claim. */
+const RELEASE = statement<{ pump: string; webhooks: readonly string[]; claims: readonly number[] }>(
+  'leases.release',
+  'central',
+  `delete from webhook_arriendo a using unnest(:webhooks::text[], :claims::int[]) as r(webhook, toma)
+   where a.webhook = r.webhook and a.toma = r.toma and a.bomba = :pump::uuid`,
+)
 
-/** Lease of an endpoint that this process holds. */
-export class Lease {
-  readonly key: ClaveDeWebhook
-  /** Claim on the job of the lease. A later claim belongs to another process. */
-  readonly claim: LeaseRecord
-  /** Time when the last confirmed heartbeat was sent, in milliseconds of the process's clock. */
-  heartbeatAt: number
-  /**
-   * True once the lease is recorded and lives by the heartbeat of the process. Before that, the lease lives by its
-   * claim alone.
-   */
-  recorded = false
-  /** Milliseconds after the last renewal at which pg-boss gives up the job. */
-  readonly timeoutMs: number
-  /** Time of the last renewal in pg-boss, in milliseconds of the process's clock. */
-  renewedAt: number
+/** Deletes the row of a process. The deletion of its leases follows from it. */
+const END = statement<{ pump: string }>('leases.end', 'central', 'delete from webhook_bomba where id = :pump::uuid')
 
-  constructor(key: ClaveDeWebhook, job: LeaseRecord, heartbeatAt: number, timeoutMs = Number.POSITIVE_INFINITY) {
-    this.key = key
-    this.claim = job
-    this.heartbeatAt = heartbeatAt
-    this.timeoutMs = timeoutMs
-    this.renewedAt = heartbeatAt
-  }
-
-  /** Returns true if an exchange that begins now ends within the lease. */
-  isValid(now: number): boolean {
-    return now - this.heartbeatAt < MAX_HEARTBEAT_AGE_MS
-  }
-}
+/** Deletes dead processes, and so their leases. */
+const BURY = statement<object, { leases: number }>(
+  'leases.bury',
+  'central',
+  `with dead as (
+     delete from webhook_bomba where latido_en < now() - interval '${PUMP_LIFE_SECONDS} seconds' returning id
+   )
+   select count(*)::int as leases from webhook_arriendo a join dead on a.bomba = dead.id`,
+)
 
 interface LeaseListener {
   /** Called with endpoints of which this process has just got the leases. */
-  onTaken: (leases: readonly Lease[]) => void
-  /** Called with a lease that another process may hold by now. */
-  onLost: (lease: Lease) => void
+  onTaken: (keys: readonly ClaveDeWebhook[]) => void
+  /** Called with an endpoint that another process may hold by now. */
+  onLost: (webhook: string) => void
   /** Called with endpoints that this process asked for and that another process holds. */
   onNotTaken: (keys: readonly ClaveDeWebhook[]) => void
 }
 
+interface LeaseRequest {
+  key: ClaveDeWebhook
+  fromOther: boolean
+}
+
 /**
- * Leases of the endpoints that this process holds. Each lease is a job of an exclusive queue, with one job for each
- * endpoint, waiting or held. The process that holds the job sends all deliveries of the endpoint, so two processes
- * never send the same delivery. Within seconds, a lease is recorded as a lease of this process. It then lives as long
- * as the process sends its own heartbeat, which is one row for any number of leases. The heartbeat of pg-boss is long
- * and rarely renewed. It is for versions of the service that do not know `webhook_bomba`.
+ * Leases of the endpoints that this process holds. The process that holds an endpoint sends all its deliveries, so two
+ * processes never send the same delivery. One heartbeat serves any number of leases.
  */
 export class Leases {
-  readonly #boss: PgBoss
   readonly #db: Pick<Db, 'query'>
-  readonly #timers: Timers
+  readonly #noWaitDb: Pick<Db, 'query'>
+  readonly #timers: JobDeps['timers']
   readonly #listener: LeaseListener
-  /** Id of this process in `webhook_bomba`. A heartbeat creates a new id if the process holds no recorded lease. */
-  #pumpId = ''
-  readonly #held = new Map<string, Lease>()
-  readonly #requested = new Map<string, { clave: ClaveDeWebhook; fromOther: boolean }>()
+  /** Id of this process in `webhook_bomba`; undefined while it has no row. */
+  #pump: string | undefined
+  /** Numbers of the claims, by endpoint. */
+  readonly #held = new Map<string, number>()
+  #claimNumber = 0
+  readonly #requested = new Map<string, LeaseRequest>()
   /** Endpoints that another process held at the latest request, with the time until which this process assumes so. */
   readonly #foreignUntil = new Map<string, number>()
   #taking: Promise<void> | undefined
   #takeAgain = false
   #releasing: Promise<void> = Promise.resolve()
-  /** Claims that were given up and whose jobs may still exist. */
-  readonly #toDelete = new Set<LeaseRecord>()
-  #closed = false
+  #beating: Promise<void> | undefined
+  /** Time when the last confirmed heartbeat was sent, in milliseconds of the process's clock. */
+  #heartbeatAt = Number.NEGATIVE_INFINITY
   #lastBeatAt = Number.NEGATIVE_INFINITY
-  #beating = false
+  #closed = false
 
-  /** @param db database sessions whose commits do not wait for the disk */
-  constructor(boss: PgBoss, db: Pick<Db, 'query'>, timers: Timers, listener: LeaseListener) {
-    this.#boss = boss
+  /**
+   * @param deps database, and database sessions whose commits do not wait for the disk. Heartbeats use the second. A claim
+   * that a crash undoes would have two holders.
+   */
+  constructor({ db, noWaitDb, timers }: Pick<JobDeps, 'db' | 'noWaitDb' | 'timers'>, listener: LeaseListener) {
     this.#db = db
+    this.#noWaitDb = noWaitDb
     this.#timers = timers
     this.#listener = listener
   }
 
-  /** Returns the leases in the order in which they were claimed. */
-  all(): Lease[] {
-    return [...this.#held.values()]
+  /** Returns the endpoints that this process holds. */
+  all(): string[] {
+    return [...this.#held.keys()]
+  }
+
+  /** Returns true if an exchange that begins now ends within the leases of this process. */
+  areValid(now: number): boolean {
+    return now - this.#heartbeatAt < MAX_HEARTBEAT_AGE_MS
   }
 
   /**
@@ -119,17 +155,15 @@ export class Leases {
    * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  request(clave: ClaveDeWebhook, fromOther: boolean): void {
-    const { webhook } = clave
+  request({ comercio_id, modo, webhook }: ClaveDeWebhook, fromOther: boolean): void {
+    // Callers pass whole rows and deliveries. Only the key is kept.
+    const key = { comercio_id, modo, webhook }
     if (this.#held.has(webhook)) return
     if (fromOther && (this.#foreignUntil.get(webhook) ?? 0) > this.#timers.now()) return
-    this.#requested.set(webhook, { clave, fromOther: fromOther && (this.#requested.get(webhook)?.fromOther ?? true) })
+    this.#requested.set(webhook, { key, fromOther: fromOther && (this.#requested.get(webhook)?.fromOther ?? true) })
   }
 
-  /**
-   * Claims the requested endpoints, and all others that no process holds. A call during a claim starts another claim
-   * after it.
-   */
+  /** Claims the requested endpoints. A call during a claim starts another claim after it. */
   take(): Promise<void> {
     if (this.#taking) this.#takeAgain = true
     this.#taking ??= this.#takeAll().finally(() => {
@@ -141,166 +175,124 @@ export class Leases {
   async #takeAll(): Promise<void> {
     do {
       this.#takeAgain = false
-      const requested = [...this.#requested.values()].filter(({ clave }) => !this.#held.has(clave.webhook))
+      const requested = [...this.#requested.values()].filter(({ key }) => !this.#held.has(key.webhook))
       this.#requested.clear()
-      // The job of an endpoint that is being given up still exists and would prevent a new job.
+      // An endpoint that is being released still has its row.
       await this.#releasing
-      await this.#enqueue(requested.map(({ clave }) => clave))
-      while (!this.#closed && this.#held.size < MAX_LEASES && (await this.#claim()) === LEASES_PER_CLAIM)
-        if (this.#held.size >= LEASES_WITHOUT_PAUSE) await sleep(this.#timers, ENTRE_TOMAS)
-      this.#rememberForeign(requested.filter(({ clave }) => !this.#held.has(clave.webhook)))
+      for (let from = 0; from < requested.length && !this.#closed; from += LEASES_PER_CLAIM) {
+        if (this.#held.size >= MAX_LEASES) return
+        if (this.#held.size >= LEASES_WITHOUT_PAUSE) await sleep(this.#timers, CLAIM_PAUSE_MS)
+        await this.#claim(requested.slice(from, from + LEASES_PER_CLAIM))
+      }
     } while (this.#takeAgain && !this.#closed)
   }
 
-  #rememberForeign(foreign: readonly { clave: ClaveDeWebhook; fromOther: boolean }[]): void {
+  async #claim(requested: readonly LeaseRequest[]): Promise<void> {
+    await this.beat(this.#timers.now())
+    const pump = this.#pump
+    if (!pump) return
+    const claim = ++this.#claimNumber
+    // Two processes that claim the same endpoints lock them in the same order.
+    const webhooks = requested.map(({ key }) => key.webhook).sort()
+    const [row] = await this.#db.query(CLAIM, { pump, claim, webhooks })
+    // The process may have been declared dead during the claim.
+    if (pump !== this.#pump) return
+    if (!row!.isAlive) return this.#die()
+    const claimed = new Set(row!.claimed)
+    for (const webhook of claimed) this.#held.set(webhook, claim)
+    const taken = requested.filter(({ key }) => claimed.has(key.webhook))
+    if (taken.length > 0) this.#listener.onTaken(taken.map(({ key }) => key))
+    this.#rememberForeign(requested.filter(({ key }) => !claimed.has(key.webhook)))
+  }
+
+  #rememberForeign(foreign: readonly LeaseRequest[]): void {
     const now = this.#timers.now()
     for (const [webhook, until] of this.#foreignUntil) if (until < now) this.#foreignUntil.delete(webhook)
-    for (const { clave } of foreign) this.#foreignUntil.set(clave.webhook, now + FOREIGN_HOLD_MS)
-    const keysToSignal = foreign.filter(({ fromOther }) => !fromOther).map(({ clave }) => clave)
+    for (const { key } of foreign) this.#foreignUntil.set(key.webhook, now + FOREIGN_HOLD_MS)
+    const keysToSignal = foreign.filter(({ fromOther }) => !fromOther).map(({ key }) => key)
     if (keysToSignal.length > 0) this.#listener.onNotTaken(keysToSignal)
   }
 
-  /** Creates the jobs of endpoints. The queue allows no second job for an endpoint, waiting or held. */
-  async #enqueue(keys: readonly ClaveDeWebhook[]): Promise<void> {
-    if (keys.length === 0 || this.#closed) return
-    const jobs = keys.map(({ comercio_id, modo, webhook }) => ({
-      data: { comercio_id, modo, webhook },
-      singletonKey: webhook,
-    }))
-    await this.#boss.insert(LEASE_QUEUE, jobs, { returnId: false })
-  }
-
-  async #claim(): Promise<number> {
-    const heartbeatAt = this.#timers.now()
-    const jobs = await this.#boss.fetch<ClaveDeWebhook>(LEASE_QUEUE, { batchSize: LEASES_PER_CLAIM })
-    const newLeases = jobs.map(
-      ({ id, retryCount, data, heartbeatSeconds }) =>
-        new Lease(data, { id, retryCount }, heartbeatAt, heartbeatSeconds ? heartbeatSeconds * 1_000 : undefined),
-    )
-    // A process that was declared dead may claim its own endpoint again before a heartbeat tells that it lost it.
-    this.#lose(newLeases.flatMap(({ key }) => this.#held.get(key.webhook) ?? []))
-    for (const lease of newLeases) this.#held.set(lease.key.webhook, lease)
-    if (newLeases.length > 0) this.#listener.onTaken(newLeases)
-    return jobs.length
-  }
-
-  /** Sends the heartbeat of the process if it is due. A lease that the heartbeat does not confirm is lost. */
+  /** Sends the heartbeat of the process if it is due. The first one, and the first after a death, makes its row. */
   async beat(now: number): Promise<void> {
-    if (this.#beating || this.#held.size === 0 || now - this.#lastBeatAt < HEARTBEAT_INTERVAL_MS) return
-    this.#beating = true
-    this.#lastBeatAt = now
-    try {
-      await this.#confirm(now)
-    } finally {
-      this.#beating = false
-    }
-  }
-
-  async #confirm(now: number): Promise<void> {
-    const recordedLeases = this.all().filter(({ recorded }) => recorded)
-    const isNewPump = recordedLeases.length === 0
-    if (isNewPump) this.#pumpId = randomUUID()
-    const lostRecords = await heartbeat(this.#db, this.#pumpId, isNewPump)
-    // Another process has declared this process dead. Leases that live by their claim are recorded at the next
-    // heartbeat.
-    if (!lostRecords) return this.#lose(recordedLeases)
-    const lostClaims = new Set(lostRecords.map(claimOf))
-    const isLost = ({ claim }: Lease) => lostClaims.size > 0 && lostClaims.has(claimOf(claim))
-    for (const lease of recordedLeases) if (!isLost(lease)) lease.heartbeatAt = now
-    this.#lose(recordedLeases.filter(isLost))
-    await this.#record(now)
-    await this.#renew(now)
-    if (this.#toDelete.size > 0) await this.#delete([])
-  }
-
-  /** Records the leases that are not yet recorded for this process. Until then, a lease expires with its claim. */
-  async #record(now: number): Promise<void> {
-    const newLeases = this.all().filter(({ recorded }) => !recorded)
-    for (let from = 0; from < newLeases.length; from += LEASES_PER_STATEMENT) {
-      const batch = newLeases.slice(from, from + LEASES_PER_STATEMENT)
-      const tomas = batch.map(({ claim }) => claim)
-      const recordedIds = new Set(await recordLeases(this.#db, this.#pumpId, tomas))
-      // While a lease close to its end was recorded, another process may have taken it.
-      const inTime = batch.filter((lease) => recordedIds.has(lease.claim.id) && lease.isValid(this.#timers.now()))
-      for (const lease of inTime) {
-        lease.recorded = true
-        lease.heartbeatAt = now
-      }
-      const unrecorded = batch.filter(({ recorded }) => !recorded)
-      this.#lose(unrecorded)
-      await this.#delete(unrecorded)
-    }
-  }
-
-  /** Renews the heartbeats of pg-boss; the heartbeats that expire first are renewed first. */
-  async #renew(now: number): Promise<void> {
-    const batch = this.all()
-      .filter(({ renewedAt, timeoutMs }) => now - renewedAt > RENEWAL_FRACTION * timeoutMs)
-      .sort((a, b) => a.renewedAt + a.timeoutMs - (b.renewedAt + b.timeoutMs))
-      .slice(0, LEASES_PER_STATEMENT)
-    if (batch.length === 0) return
-    // pg-boss returns the renewed jobs, although its types do not say so.
-    const { settled } = (await this.#boss.touch(
-      LEASE_QUEUE,
-      batch.map(({ claim }) => claim),
-    )) as { settled?: string[] }
-    if (!settled) throw new Error('pg-boss touch() returned no list of renewed jobs')
-    const aliveIds = new Set(settled)
-    for (const lease of batch) if (aliveIds.has(lease.claim.id)) lease.renewedAt = now
-    this.#lose(batch.filter(({ claim }) => !aliveIds.has(claim.id)))
-  }
-
-  #lose(leases: readonly Lease[]): void {
-    for (const lease of leases) {
-      if (this.#held.get(lease.key.webhook) !== lease) continue
-      this.#held.delete(lease.key.webhook)
-      this.#listener.onLost(lease)
-    }
-  }
-
-  /**
-   * Returns the leases of dead processes to the queue, unless a process did so within the last seconds.
-   * @returns the number of leases
-   */
-  async rescue(): Promise<number> {
-    const orphans = await findOrphans(this.#db)
-    for (let from = 0; from < orphans.length; from += LEASES_PER_STATEMENT)
-      await this.#boss.fail(LEASE_QUEUE, orphans.slice(from, from + LEASES_PER_STATEMENT), {
-        message: 'process lost',
+    if (!this.#beating && now - this.#lastBeatAt >= HEARTBEAT_INTERVAL_MS) {
+      this.#lastBeatAt = now
+      this.#beating = this.#sendHeartbeat(now).finally(() => {
+        this.#beating = undefined
       })
-    return orphans.length
+    }
+    await this.#beating
   }
 
-  /** Gives up leases. */
-  async release(leases: readonly Lease[]): Promise<void> {
-    if (leases.length === 0) return
-    for (const { key } of leases) this.#held.delete(key.webhook)
-    await this.#delete(leases)
+  async #sendHeartbeat(now: number): Promise<void> {
+    const pump = this.#pump
+    if (pump) {
+      const held = [...this.#held]
+      const [row] = await this.#noWaitDb.query(BEAT, { pump })
+      const stillHeld = held.filter(([webhook, claim]) => this.#held.get(webhook) === claim)
+      // A database that was restored to an earlier state lacks leases.
+      const isComplete = row !== undefined && row.leases >= stillHeld.length
+      if (isComplete) {
+        this.#heartbeatAt = now
+        return
+      }
+      this.#die()
+      await this.#db.query(END, { pump })
+    }
+    if (this.#closed) return
+    const newPump = randomUUID()
+    await this.#db.query(REGISTER, { pump: newPump })
+    this.#pump = newPump
+    this.#heartbeatAt = now
+    this.#lastBeatAt = now
   }
 
-  /**
-   * Deletes jobs, including the jobs that could not be deleted before. A job that stays recorded for this process would
-   * never be free for another process.
-   */
-  async #delete(leases: readonly Lease[]): Promise<void> {
-    for (const { claim } of leases) this.#toDelete.add(claim)
-    const deletion = this.#releasing.then(async () => {
-      while (this.#toDelete.size > 0) {
-        const claims = [...this.#toDelete].slice(0, LEASES_PER_STATEMENT)
-        await this.#boss.deleteJob(LEASE_QUEUE, claims)
-        for (const claim of claims) this.#toDelete.delete(claim)
+  /** Forgets the row of the process, and with it all leases. */
+  #die(): void {
+    this.#pump = undefined
+    this.#heartbeatAt = Number.NEGATIVE_INFINITY
+    this.#lastBeatAt = Number.NEGATIVE_INFINITY
+    const lost = this.all()
+    this.#held.clear()
+    for (const webhook of lost) this.#listener.onLost(webhook)
+  }
+
+  /** Ends the leases of dead processes. @returns the number of leases */
+  async bury(): Promise<number> {
+    const [row] = await this.#db.query(BURY)
+    return row!.leases
+  }
+
+  /** Releases endpoints. If that fails, their next claim by this process finds them. */
+  async release(webhooks: readonly string[]): Promise<void> {
+    const pump = this.#pump
+    const leases = webhooks.flatMap((webhook) => {
+      const claim = this.#held.get(webhook)
+      return claim === undefined ? [] : [{ webhook, claim }]
+    })
+    if (!pump || leases.length === 0) return
+    for (const { webhook } of leases) this.#held.delete(webhook)
+    const release = this.#releasing.then(async () => {
+      for (let from = 0; from < leases.length; from += LEASES_PER_RELEASE) {
+        const batch = leases.slice(from, from + LEASES_PER_RELEASE)
+        const claims = batch.map(({ claim }) => claim)
+        await this.#db.query(RELEASE, { pump, webhooks: batch.map(({ webhook }) => webhook), claims })
       }
     })
-    this.#releasing = deletion.then(
-      () => {},
-      () => {},
-    )
-    await deletion
+    this.#releasing = release.catch(() => {})
+    await release
   }
 
   /** Stops claiming endpoints, and waits until a claim in progress ends. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#taking?.catch(() => {})
+  }
+
+  /** Ends all leases. To be called after {@link close}. */
+  async end(): Promise<void> {
+    const pump = this.#pump
+    this.#die()
+    if (pump) await this.#db.query(END, { pump })
   }
 }

@@ -64,7 +64,7 @@ export class Pump {
 
   constructor(boss: PgBoss, deps: PumpDeps) {
     this.#deps = deps
-    this.#endpoints = new HeldEndpoints(boss, deps, this.#admission, {
+    this.#endpoints = new HeldEndpoints(deps, this.#admission, {
       onTaken: (endpoint) => this.#reader.request(endpoint),
       onRefreshed: (endpoint) => this.#onRefreshed(endpoint),
       onReleased: (endpoint) => {
@@ -142,15 +142,12 @@ export class Pump {
     return endpoint.isActive(this.#deps.clock()) && this.#admission.roomFor(endpoint) > 0
   }
 
-  /** Returns the endpoints of dead processes to the queue. */
+  /** Ends the leases of dead processes, and searches for deliveries to their endpoints. */
   async rescue(): Promise<void> {
-    const endpoints = await this.#endpoints.rescue()
-    if (endpoints > 0) this.#deps.log.warn({ endpoints }, 'endpoints of a lost worker')
-  }
-
-  /** Claims the endpoints that no process holds. */
-  take(): void {
-    this.#endpoints.take()
+    const endpoints = await this.#endpoints.bury()
+    if (endpoints === 0) return
+    this.#deps.log.warn({ endpoints }, 'endpoints of a lost worker')
+    this.wake()
   }
 
   async stop(): Promise<void> {
@@ -167,7 +164,7 @@ export class Pump {
     }
     this.#abandoned = true
     this.#settlement.abandon()
-    await this.#endpoints.release().catch(this.#logFailure('releasing webhook leases failed'))
+    await this.#endpoints.releaseAll().catch(this.#logFailure('releasing webhook leases failed'))
     await this.#deps.sender.close()
   }
 
@@ -190,7 +187,7 @@ export class Pump {
    */
   #maySend(endpoint: Endpoint, now: number): boolean {
     if (!endpoint.isFresh(now)) this.#endpoints.refresh(endpoint)
-    else return endpoint.lease.isValid(now) && endpoint.receptor?.claves !== undefined && this.#fitsItsHost(endpoint)
+    else return this.#endpoints.mayBegin(now) && endpoint.receptor?.claves !== undefined && this.#fitsItsHost(endpoint)
     return false
   }
 
@@ -205,7 +202,7 @@ export class Pump {
     const hostSend = hostSendOf(endpoint.receptor!, aviso.contenido.aviso)
     if (hostSend) this.#hosts.start(hostSend)
     const result = await this.#exchange(endpoint, aviso.contenido).catch((err: unknown) => {
-      this.#deps.log.error({ err, webhook: endpoint.lease.key.webhook }, 'webhook exchange failed')
+      this.#deps.log.error({ err, webhook: endpoint.key.webhook }, 'webhook exchange failed')
       return undefined
     })
     const now = this.#deps.timers.now()
@@ -215,7 +212,7 @@ export class Pump {
         this.#admission.queueLine(other)
     endpoint.lastActivity = now
     // The process may have lost the endpoint during the exchange, and taken it again. The guide is now free in both.
-    const currentEndpoint = this.#endpoints.de(endpoint.lease.key.webhook) ?? endpoint
+    const currentEndpoint = this.#endpoints.de(endpoint.key.webhook) ?? endpoint
     this.#admission.queueLine(currentEndpoint)
     // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
     if (result && !this.#abandoned) this.#record(currentEndpoint, result, traceOf(aviso.contenido))
@@ -226,9 +223,8 @@ export class Pump {
 
   /** Makes the attempt in the trace of its event, also when the event is days old. */
   #exchange(endpoint: Endpoint, content: AvisoContent): Promise<AttemptResult> {
-    const { claim, key } = endpoint.lease
     const parent = traceparentOf(content)
-    const attributes = { 'guias.webhook': key.webhook, 'guias.arriendo': claim.id }
+    const attributes = { 'guias.webhook': endpoint.key.webhook }
     return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receptor!, content))
   }
 
@@ -262,7 +258,7 @@ export class Pump {
    */
   #onHealthChanged(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.refresh(endpoint)
-    const keys = endpoints.map(({ lease }) => lease.key)
+    const keys = endpoints.map(({ key }) => key)
     byPart(this.#deps.db, keys, ({ comercio_id }) => comercio_id).then((shards) => {
       for (const [, shardKeys] of shards)
         this.#retries
@@ -298,7 +294,7 @@ export class Pump {
   #giveBack(endpoint: Endpoint, aviso: ReadyDelivery): void {
     this.#dropReady(endpoint, ({ guia_id }) => guia_id === aviso.guia_id)
     endpoint.drop(aviso)
-    this.#endpoints.forget(endpoint.lease.key.webhook, aviso.evento)
+    this.#endpoints.forget(endpoint.key.webhook, aviso.evento)
   }
 
   /**
