@@ -204,7 +204,7 @@ const SEED_START_MS = Date.UTC(2026, 0, 1)
 /** Rows that {@link seedGuias} inserts. */
 export interface Seed {
   comercio: BenchComercio
-  /** First row, from 1. */
+  /** Number of the first row. Default: 1. */
   desde?: number
   /** Last row. */
   hasta: number

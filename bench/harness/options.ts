@@ -5,7 +5,7 @@ export interface BenchOptions {
   /** Keys of the measurements to run. Empty runs all except those that must be requested. */
   selectedKeys: readonly string[]
   rounds: number
-  /** Seconds per cell. */
+  /** Duration of one cell, in seconds. A cell is one case on one side in one round. */
   segundos: number
   /** Rows of the large table. */
   guias: number

@@ -32,7 +32,10 @@ export interface MeasurementResult {
   /** Notes in Spanish that explain the figures. */
   notas?: string[]
   charts?: { nombre: string; chart: Chart }[]
-  /** Losses beyond noise, in Spanish, of a comparison with another commit. */
+  /**
+   * Lines in Spanish, one for each case with a figure that is worse than the other commit's by more than noise. Only
+   * with `--contra`.
+   */
   losses?: string[]
 }
 

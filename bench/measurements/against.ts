@@ -91,7 +91,7 @@ const read = (name: string, path: (build: Build) => string, connections = 16): C
 })
 const anyGuide = ({ guides }: Build) => guides[Math.floor(Math.random() * guides.length)]!
 
-/** Cases by the key that `--solo` takes beside `--contra`. */
+/** Cases by the key that `--solo` accepts if `--contra` is given. */
 const CASES: Readonly<Record<string, Case<Build>>> = {
   crear32: create('crear, 32 conexiones', 32),
   crear1: create('crear, 1 conexión', 1),
@@ -117,7 +117,7 @@ const CASES: Readonly<Record<string, Case<Build>>> = {
 }
 const START = 'arranque'
 
-/** Keys of the cases that `--solo` takes beside `--contra`. */
+/** Keys that `--solo` accepts if `--contra` is given. */
 export const CASES_OF_COMPARISON: readonly string[] = [...Object.keys(CASES), START]
 
 /** Starts one more process of a build, and waits until the process is idle. */
@@ -139,7 +139,10 @@ export interface Compared {
 
 /** Smallest loss that counts, as a ratio: two copies of one build differed by 3 to 7 %. */
 const NOISE = 1.05
-/** Rounds below which chance alone separates the ranges of two equal builds in one of twenty figures or more. */
+/**
+ * Rounds from which the report omits its warning about chance. For equal builds, chance alone gives a loss in 1 of 20
+ * figures with 3 rounds, and in 1 of 252 with 5.
+ */
 const ROUNDS = 5
 
 const figuresOf = ({ before, now }: Compared) => [

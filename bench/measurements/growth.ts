@@ -15,7 +15,10 @@ const CONNECTIONS = 32
 /** Distinct guides and pages of each kind of read, so that no page of the table stays in every cache. */
 const VARIANTS = 500
 
-/** Running service over a merchant's guides and their events, with the paths of each kind of read. */
+/**
+ * Service on a database with guides and events of one merchant. `paths`: request paths, by the name of the read that is
+ * measured.
+ */
 interface GrowthSide extends Side {
   base: BenchInstallation
   comercio: BenchComercio

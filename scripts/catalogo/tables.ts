@@ -24,7 +24,10 @@ export interface CountryTable {
    * the place.
    */
   correcciones?: string
-  /** Population from which a town counts as a municipality although GeoNames does not mark it as a seat. */
+  /**
+   * Minimum population of a town that counts as a municipality without being a seat in GeoNames. Default: 0, which
+   * accepts all towns.
+   */
   desde?: number
 }
 

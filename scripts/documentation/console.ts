@@ -11,7 +11,10 @@ import {
 } from './contract.ts'
 import { stripMarks, toSlug } from './guide.ts'
 
-/** Position of a parameter's value, by OpenAPI's `in`. The browser itself sends all headers but `Idempotency-Key`. */
+/**
+ * Console's name for each place of a parameter, by OpenAPI's `in`. Of the headers, only `Idempotency-Key` gets a field,
+ * because the browser or the console sets the others.
+ */
 const PARAMETER_PLACES: Readonly<Record<string, ConsoleParameter['en']>> = {
   path: 'ruta',
   query: 'consulta',

@@ -29,9 +29,10 @@ export const takesKey = (contract: JsonObject, operation: ContractOperacion): bo
   parametersOf(contract, operation).some(({ name }) => name === 'Idempotency-Key')
 
 /**
- * Returns the `x-repetible` of an operation: true, false, `clave`, or the member of its body that makes a repetition
- * safe. Without that member, the key does.
- * @throws if it is none of these
+ * Returns the `x-repetible` of an operation. It is true, false, `clave` (safe to repeat with an `Idempotency-Key`), or
+ * the path of a body member. With a path, a request that has the member is safe to repeat. Any other request needs the
+ * key.
+ * @throws if the value is none of these, or if the operation takes no key that it needs
  */
 function readRepeatability(contract: JsonObject, operation: ContractOperacion): boolean | string {
   const { id, definition } = operation

@@ -107,7 +107,7 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
         logSuceso({ status: respuesta.status, idSolicitud: respuesta.idSolicitud })
         return respuesta
       } catch (causa) {
-        // The service may have received an earlier attempt, even if this attempt was never sent.
+        // An earlier attempt may have reached the service. The error must say so, even if this attempt was never sent.
         const error: ErrorGuias =
           causa instanceof ErrorGuias ? causa : noAnswerError(causa, mayHaveArrived || !wasNotSent(causa))
         mayHaveArrived ||= !canRetry(error, false)

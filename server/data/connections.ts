@@ -113,7 +113,10 @@ export class Connections extends pg.Pool {
   /** Role and visible merchants when the caller passes none; undefined if the sessions already have the right role. */
   readonly #emptyScope: RowScope | undefined
   readonly #role: Role | undefined
-  /** Settings that each transaction sets, because its session does not have them. */
+  /**
+   * Settings that each transaction sets. Empty without a pooler, because the session then has the settings from its
+   * start.
+   */
   readonly #settings: Readonly<Record<string, string>>
   /** SQL texts that set the scope (role and visible merchants), by the query plan of the statement that follows. */
   readonly #scopeTexts: ReadonlyMap<PlanChoice | undefined, string>

@@ -3,7 +3,7 @@ import { type Db, statement } from './db.ts'
 // New events of guides of all merchants. A client keeps PostgreSQL snapshots, one per part of the data, and asks for
 // the events that are not visible in them.
 
-/** PostgreSQL snapshots (`pg_snapshot`), one for each part of the data, in the order of `db.shards()`. */
+/** PostgreSQL snapshots (`pg_snapshot`), one for each database that `db.shards()` returns, in the same order. */
 export type Snapshots = readonly string[]
 
 /** Maximum length of snapshots that a client sends, in characters. */

@@ -60,9 +60,10 @@ interface Foundations extends Pick<Resources, 'db' | 'readDb' | 'impatientDb' | 
  */
 const SIGN_IN_RATE = perMinute(30)
 /**
- * Threads that make documents. A hundred labels take one thread a second the first time, and a third of that
- * afterwards, so two threads are enough for any machine. One core is left to the event loop. A thread takes 70 MB with
- * the first document and up to 180 MB at work. After a minute without work, the thread gives most of this memory back.
+ * Threads that make documents. A thread needs 1 s for its first hundred labels, and 0.3 s for each later hundred. Two
+ * threads are therefore enough. On machines with at most two cores, one thread leaves a core to the event loop. A
+ * thread uses 70 MB after the first document and up to 180 MB at work. It frees most of this memory after a minute
+ * without work.
  */
 const DOCUMENT_THREADS = {
   moduleUrl: new URL(

@@ -25,7 +25,7 @@ export async function createQueues(boss: PgBoss): Promise<void> {
 
 /** Workers of a process: they feed the queue, do its jobs, send webhooks and clean up. */
 export interface Workers {
-  /** Looks at once for pending rows, or for deliveries to these endpoints. */
+  /** Starts a search for pending work at once. With endpoints, searches only for their webhook deliveries. */
   notify: NotifyJobs
   /** Passes events that this process has just committed to the webhook sender. */
   dispatch: (recentEventos: readonly RecentEvento[]) => void

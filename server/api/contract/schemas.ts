@@ -67,8 +67,8 @@ export function withParameters(operations: readonly Operation[]) {
 }
 
 /**
- * Returns a parameter whose object has `patternProperties` for any key, in place of `additionalProperties`. If an object
- * has `additionalProperties`, express-openapi-validator accepts every unknown parameter of the operation.
+ * Replaces a parameter's `additionalProperties` with an equivalent `patternProperties`, which matches any key. With
+ * `additionalProperties`, express-openapi-validator would accept every unknown parameter of the operation.
  */
 function withoutAdditional(parameter: Operation['parameters'][number]) {
   const { additionalProperties, ...schema } = parameter.schema

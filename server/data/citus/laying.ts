@@ -53,7 +53,10 @@ const UNIQUE: Readonly<Record<string, string>> = {
 
 const ROLES = 'guias_api, guias_operacion, guias_trabajos'
 
-/** Maximum transactions of one era. A machine with 50,000 transactions a second reaches this number after 11 years. */
+/**
+ * Distance between the transaction numbers of two eras. A part begins a new era with each move to another machine. At
+ * 50,000 transactions a second, one era lasts 11 years.
+ */
 const ERA = 2n ** 44n
 
 /**

@@ -29,8 +29,8 @@ export async function readFactors(query: Query, persona_id: string): Promise<Fac
 }
 
 /**
- * Reports whether a code by mail alone does not open a session. This is so for any person with an app for codes, and
- * for a person of the courier company with a passkey.
+ * Reports whether signing in needs a second factor besides the code sent by mail. True for a person with an
+ * authenticator app, and for the courier company's people with a passkey.
  */
 export const needsSecondFactor = ({ in_company, totp, passkeys }: Factors) => totp || (in_company && passkeys > 0)
 
@@ -65,8 +65,8 @@ const CAN_ADD = statement<
 )
 
 /**
- * Tells why a session may not add a factor; undefined if it may. `hasFactor`: the person has a second factor, and has to
- * sign in with it. `correo`: the session was opened with the mail alone.
+ * Returns the reason why a session may not add a factor; undefined if it may. `hasFactor`: the person must first sign
+ * in with the existing second factor. `correo`: the session was opened with only a code sent by mail.
  */
 export async function findImpediment(
   query: Query,

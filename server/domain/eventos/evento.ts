@@ -359,7 +359,8 @@ const CORRECT = statement<
   'merchant',
   buildStepSql({
     asignaciones: `, ultima_correccion = secuencia + 1${CORRECTABLE_COLUMNS.map((column) => `, ${column} = :${column}::${CAMPOS[column].tipo}`).join('')}`,
-    // `:lat` and `:lng` are the guide's corrected destination.
+    // A correction happens at no place. In this statement, `:lat` and `:lng` are the guide's new destination, so they
+    // must not become the event's place.
     lugar: 'null, null',
     cambios: ':cambios::bytea',
   }),

@@ -35,11 +35,12 @@ type GuiaListRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: s
 
 /**
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
- * serves the order, the cursor and both date filters, at the same cost at any depth. Each mode, each state, and each
- * state of a merchant's unconfirmed locations is read from its own index range, and the ranges are merged. A rare state
- * is therefore found without scanning the others. A filter without an index selects from the next {@link MAX_GUIAS_READ}
- * guides, so a page may be short; the page then says that it is partial. Beside a telephone or open decisions,
- * filters by state and by location select in this way, too. So does a location beside a state.
+ * serves the order, the cursor and both date filters, at the same cost at any depth. Each mode and each state has its
+ * own index range, and the ranges are merged. In the list of one merchant, each unconfirmed location has one as well. A
+ * rare state is therefore found without scanning the others. Other filters check only the next {@link MAX_GUIAS_READ}
+ * guides. A page may then be short, and says that it is partial. The state filter also works this way if the request
+ * filters by telephone or by open decisions. The location filter does so in these cases, and if the request filters by
+ * state.
  */
 export function findGuiaPage<Item>(
   { db, cursors }: { db: Pick<Db, 'query'>; cursors: Cursors },

@@ -38,7 +38,10 @@ export async function doOnceByOperador(
   return { status: 200, headers, body: guia! }
 }
 
-/** Returns an operator's report with the key of its request. The event stores the key, so the key never expires. */
+/**
+ * Adds the request's `Idempotency-Key`, if any, to the body. The event stores the key, so a repeated request is
+ * recognised at any later time.
+ */
 export function withKey<T extends object>({ headers, body }: { headers: OperadorInput['headers']; body: T }) {
   const idempotencia = readKey(headers)
   return idempotencia === undefined ? body : { ...body, idempotencia }

@@ -34,8 +34,8 @@ export interface GuiaQuery {
 }
 
 /**
- * Reads the code of a guide.
- * @throws Problema 404 if there is no such guide
+ * Returns the query for the guide with this code.
+ * @throws Problema 404 if the guide does not exist
  */
 export const readGuiaQuery = async (db: Db, code: string): Promise<GuiaQuery> => ({
   guia: (await findGuia(db, 'todos', code)).guia,

@@ -96,7 +96,9 @@ function decryptCorrecciones(secrets: Secrets, { id, correcciones }: RecogidaGui
   }))
 }
 
-/** Reads all guides in whose pickup the telephone stands or stood, by scanning all guides. */
+/**
+ * Yields the guides whose pickup contact has this telephone, now or before a correction. Reads all guides in question.
+ */
 async function* readGuiasWithRecogida(
   query: Query,
   secrets: Secrets,

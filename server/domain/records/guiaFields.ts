@@ -148,7 +148,10 @@ export const CAMPOS = {
 /** Names of the columns whose properties include `P`. */
 type ColumnWithProperty<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
 
-/** Lists of columns that derive from a table of columns. A test derives them from a table with an additional column. */
+/**
+ * Computes the lists of columns that SQL statements and answers use, from the properties of each column. Takes the
+ * table as a parameter, so that a test can add a column.
+ */
 export function derive(fields: Campos) {
   const newColumns = columnsWith(fields, { nuevo: true })
   const shownColumns = columnsWith(fields, { shown: true })

@@ -38,7 +38,6 @@ const DRY_RUN = statement<RecoveryParameters, Paso>(
      and e.webhook = :webhook and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
 )
 
-/** Parameters of a dry run. */
 export type DryRunInput = Omit<RecoveryParameters, keyof RecoveryPosition>
 
 /** Counts the deliveries that a recovery would send. Stops early if the count takes too long. */

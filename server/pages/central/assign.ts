@@ -53,7 +53,7 @@ export interface Sent {
   faults: Refused['faults']
 }
 
-/** Maximum number of days from today for an assignment. */
+/** Latest date that the form accepts for an assignment, in days from today. */
 const DAYS = 30
 
 /** Draws the result of the form that was just sent; false if the page was only opened. */

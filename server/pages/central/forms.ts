@@ -195,11 +195,11 @@ export interface Done {
 }
 
 /**
- * Takes the action that a form asks for.
- * @param find returns the thing that the form changes; a problem if it cannot be read; undefined if it does not belong
- *   to the page
- * @returns the action's name, and the answer or the problem of its operation; undefined if the form's action is not
- *   among these
+ * Calls the operation for the action that a form names.
+ * @param find returns the record that the form changes; a problem if reading it fails; undefined if it does not belong
+ * to the page
+ * @returns the action's name with the operation's answer or problem; undefined if `actions` lacks the action, or if
+ * `find` returns undefined
  */
 export async function perform<T, F extends string>(
   call: CallOperation,

@@ -39,8 +39,8 @@ export interface DecisionMap extends MapData {
 }
 
 /**
- * Returns the page with the question. Each choice has a form of its own, which opens without JavaScript. After a fault,
- * the page begins with the open form.
+ * Returns the page that asks the recipient what to do with the parcel. Each choice has its own form, which opens
+ * without JavaScript. If the draft has a choice, the page begins with that form, open.
  * @param map null if the service offers no map
  */
 export function questionPage(

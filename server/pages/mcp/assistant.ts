@@ -52,7 +52,10 @@ const ESCAPED = /[<>\p{Cf}\p{Co}\u2028\u2029]/gu
 const escapeUnits = (text: string) =>
   [...Array(text.length).keys()].map((i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
 
-/** Returns an operation's answer as a tool's result, marked as data. */
+/**
+ * Returns an operation's answer as a tool result. The result starts with {@link DATA_MARK}, so that the model does not
+ * follow instructions in the data.
+ */
 export function resultOf({ status, body }: OperationOutcome): CallToolResult {
   const json = JSON.stringify({ estado_http: status, ...(body === undefined ? {} : { datos: body }) })
   const texts = [DATA_MARK, json.replace(ESCAPED, escapeUnits)]

@@ -60,8 +60,8 @@ export function serveAssistants(app: Express, deps: AssistantDeps, call: CallOpe
 }
 
 /**
- * Creates the middleware that refuses requests from pages of other sites. A page of any site could otherwise reach a
- * service on the visitor's own machine. Programs send no `Origin`.
+ * Creates the middleware that refuses requests from pages of other sites. Otherwise, any page could reach a service on
+ * the visitor's own machine. Requests without `Origin` pass, because programs other than browsers send none.
  */
 function requireOwnOrigin(publicUrl: string): RequestHandler {
   const { origin } = new URL(publicUrl)

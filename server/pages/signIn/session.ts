@@ -36,7 +36,7 @@ export async function signInSheet(
   return { status: 303, a: `${root}entrar${signInQuery({ returnTo, idle })}` }
 }
 
-/** Returns path and query of a URL; undefined if there is none. */
+/** Returns path and query of an absolute URL; undefined if the text is missing or malformed. */
 const pathOf = (url = ''): string | undefined => {
   const parsed = URL.parse(url)
   return parsed ? parsed.pathname + parsed.search : undefined

@@ -149,7 +149,7 @@ interface InvitationOptions {
   alcances: readonly AlcanceDePersona[]
   /** True if the invitation names nobody, so that the page asks for name and address. */
   asksForCorreo: boolean
-  /** True if accepting needs the code that the inviting person tells. */
+  /** True if the page asks for a code, which the inviter gives to the invited person. */
   asksForCode: boolean
   values?: Readonly<Record<'correo' | 'nombre', string>>
   faults?: FormFaults

@@ -31,10 +31,11 @@ export interface AttemptResult {
 }
 
 /**
- * Settles attempts, with a fence. An attempt changes its delivery only if the delivery is pending in the attempt's turn
- * (`turno`). Any other attempt is stored as late (`tardio`) and changes nothing. A success that comes late still
- * counts, unless a manual resend waits, because the receiver has the delivery. Settling an attempt again (the commit's
- * response was lost) does nothing. Returns the ids of the attempts that are new.
+ * Settles attempts. `turno` is a fencing token: an attempt changes its delivery only if the delivery is pending and has
+ * the same `turno`. Any other attempt is only stored, as late (`tardio`). A late success still marks the delivery as
+ * delivered, because the receiver has it. It does not while a manual resend is pending. Settling an attempt twice has
+ * no effect, for example after the response to a commit was lost. Returns the ids of attempts that were not stored
+ * before.
  */
 const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult, 'id'>>(
   'webhookEntregas.asentar',

@@ -47,7 +47,10 @@ const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.exito ->> 'id' = x.id)`,
 )
 
-/** Settles successful first attempts. Returns the attempts that must be settled like any other attempt. */
+/**
+ * Settles successful first attempts. Returns the attempts whose delivery has changed meanwhile. The caller passes them
+ * to `settleAttempts`.
+ */
 export const settleSuccesses = (db: Db, results: readonly AttemptResult[], now: Date): Promise<AttemptResult[]> =>
   askByPart(
     db,

@@ -9,7 +9,6 @@ const PRECISE_M = 25
 /** Time to wait for a better position after the first position, in milliseconds. */
 const REFINING_MS = 8_000
 
-/** Search for the phone's position. */
 export interface PositionSearch {
   /** Tells whether the search still waits for a better position. */
   isSearching(): boolean
