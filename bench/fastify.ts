@@ -8,7 +8,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
 import { digestsOf } from '../server/domain/guias/digests.ts'
 import { normalizeGuia } from '../server/domain/records/guiaData.ts'
-import { buildNewGuiaRow, type GuiaRow } from '../server/domain/records/guiaFields.ts'
+import { buildNewGuiaRow, type GuiaRow, NEW_GUIA_COLUMNS } from '../server/domain/records/guiaFields.ts'
 import { present } from '../server/domain/records/guiaPresentation.ts'
 import { createIdGenerator, newGuideCode } from '../server/platform/codes/codes.ts'
 import '../server/domain/guias/writing.ts'
@@ -60,13 +60,8 @@ const body = {
   },
 }
 
-const INPUT_COLUMNS = [
-  'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento', 'municipio',
-  'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'metadatos', 'ubicacion_estado', 'ubicacion_origen',
-  'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en',
-] as const satisfies readonly (keyof GuiaRow)[] // biome-ignore format: a list
 const enJson = (row: GuiaRow) =>
-  JSON.stringify([Object.fromEntries(INPUT_COLUMNS.map((column) => [column, row[column] ?? undefined]))])
+  JSON.stringify([Object.fromEntries(NEW_GUIA_COLUMNS.map((column) => [column, row[column] ?? undefined]))])
 // The import of `server/domain/guias/writing.ts` registers this statement.
 const INSERT_GUIAS = STATEMENTS.get('guias.insertar') as Statement<
   { comercio_id: string; guias: string },

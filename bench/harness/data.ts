@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { NEW_GUIA_COLUMNS, RECORDSET } from '../../server/domain/records/guiaFields.ts'
 import { newWebhookCode } from '../../server/domain/webhooks/webhook.ts'
 import type { Modo } from '../../server/generated/contract/types/index.ts'
 import type { BenchComercio, BenchInstallation } from './environment.ts'
@@ -7,6 +8,20 @@ import type { PgbenchRun } from './pgbench.ts'
 
 // The same guide in three forms: a request, a row that pgbench inserts, and a row of the seed. The columns and their
 // sizes are equal.
+
+/** Members of the guide's request that all guides share. */
+const SHARED_MEMBERS = {
+  destinatario: 'María José Ajú',
+  departamento: 'Guatemala',
+  municipio: 'San Juan Sacatepéquez',
+  direccion: '2a calle 3-45, zona 1',
+  indicaciones: 'Portón verde, frente a la tienda',
+  contenido: '2 pares de zapatos',
+  lat: 14.71889,
+  lng: -90.64417,
+  recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
+}
+const SHARED_JSON = JSON.stringify(SHARED_MEMBERS).slice(1)
 
 let creadas = 0
 
@@ -17,12 +32,7 @@ let creadas = 0
 export function buildGuiaJson(): string {
   const n = ++creadas
   const telefono = 50_000_000 + ((n * 7_919) % 9_000_000)
-  return (
-    `{"telefono":"+502${telefono}","destinatario":"María José Ajú","departamento":"Guatemala",` +
-    '"municipio":"San Juan Sacatepéquez","direccion":"2a calle 3-45, zona 1","indicaciones":"Portón verde, frente a la tienda",' +
-    '"contenido":"2 pares de zapatos","lat":14.71889,"lng":-90.64417,' +
-    `"recogida":{"nombre":"Bodega Zona 12","lat":14.583611,"lng":-90.548611},"external_ref":"PEDIDO-${n}"}`
-  )
+  return `{"telefono":"+502${telefono}","external_ref":"PEDIDO-${n}",${SHARED_JSON}`
 }
 
 /** Returns the JSON of a guide that the service refuses because of its phone. */
@@ -32,24 +42,14 @@ export const buildInvalidGuiaJson = (): string => buildGuiaJson().replace(/"tele
 export const buildLoteJson = (guias: number): string =>
   `{"guias":[${Array.from({ length: guias }, buildGuiaJson).join(',')}]}`
 
+type NewColumn = (typeof NEW_GUIA_COLUMNS)[number]
+
 /** SQL expressions for the columns that differ between rows. */
-interface RowExpressions {
-  comercio: string
-  modo: string
-  id: string
-  guia: string
-  ref: string
-  telefono: string
-  estado: string
-  instant: string
-}
+type RowExpressions = Record<
+  'comercio_id' | 'modo' | 'id' | 'guia' | 'external_ref' | 'telefono' | 'estado' | 'creado_en',
+  string
+>
 
-const GUIA_COLUMNS = `comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario, departamento,
-  municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, metadatos, ubicacion_estado,
-  ubicacion_origen, ubicacion_lat, ubicacion_lng, advertencias, secuencia, creado_en, actualizado_en`
-
-/** Returns JSON with a space after each colon, because pgbench reads `:14` as a variable. */
-const enJson = (value: unknown) => JSON.stringify(value).replaceAll(':', ': ')
 /**
  * Digests in the service's format: the key's name, and one digest per field. The digest of `maps_url` is empty, because
  * these guides have none.
@@ -57,26 +57,56 @@ const enJson = (value: unknown) => JSON.stringify(value).replaceAll(':', ': ')
 const DIGESTS = ['7f3a91c2', ...Array.from({ length: 11 }, (_, i) => (i === 9 ? '' : `Zk3vQ9xW${i % 10}LmT2pBc`))].join(
   ' ',
 )
-const RECOGIDA = enJson({ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null })
 
-const guiaRowSql = ({ comercio, modo, id, guia, ref, telefono, estado, instant }: RowExpressions) =>
-  `${comercio}, ${modo}, ${id}, ${guia}, ${ref}, '${DIGESTS}', ${estado}, ${instant}, ${telefono}, 'María José Ajú', 'Guatemala',
-  'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
-  '${RECOGIDA}'::jsonb, null, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${instant}, ${instant}`
+/** Columns of a new guide whose values all guides of the bench share. */
+const SHARED_COLUMNS = {
+  ...SHARED_MEMBERS,
+  recogida: { ...SHARED_MEMBERS.recogida, maps_url: null },
+  huellas: DIGESTS,
+  maps_url: null,
+  metadatos: null,
+  ubicacion_estado: 'confirmada',
+  ubicacion_origen: 'coordenadas',
+  ubicacion_lat: SHARED_MEMBERS.lat,
+  ubicacion_lng: SHARED_MEMBERS.lng,
+  ubicacion_extra: null,
+  advertencias: [],
+} satisfies { [column in Exclude<NewColumn, keyof RowExpressions>]: unknown }
+
+/** Returns JSON with a space after each colon, because pgbench reads `:14` as a variable. */
+const enJson = (value: unknown) => JSON.stringify(value).replaceAll(':', ': ')
+
+/** Returns a value as an SQL literal. PostgreSQL reads it as the type of its column. */
+const literalOf = (value: unknown) =>
+  value === null ? 'null' : `'${typeof value === 'object' ? enJson(value) : String(value)}'`
+
+/** Returns `(columns) select values`, for an insertion of guides. @param values SQL by column */
+const columnsAndValues = (values: Readonly<Record<string, string>>) =>
+  `(${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')}`
+
+/** Columns that the service sets for each new guide. */
+const startValues = (instant: string) => ({ estado_en: instant, secuencia: '1', actualizado_en: instant })
+
+const guiaRowSql = (row: RowExpressions) =>
+  columnsAndValues({
+    ...row,
+    ...startValues(row.creado_en),
+    ...Object.fromEntries(Object.entries(SHARED_COLUMNS).map(([column, value]) => [column, literalOf(value)])),
+  })
 
 /**
  * Expressions for a row made from a number below 2^40. Its id grows with the number, as a UUIDv7 grows with time. Its
  * code falls at a random position of its index.
  */
 const deNumero = (k: string, comercio: string, modo: Modo = 'live'): RowExpressions => ({
-  comercio,
+  comercio_id: comercio,
   modo: `'${modo}'`,
   id: `('01990000' || lpad(to_hex(${k}), 24, '0'))::uuid`,
   guia: `reverse(lpad(to_hex(${k}), 12, '0'))`,
-  ref: `'PEDIDO-' || ${k}`,
+  external_ref: `'PEDIDO-' || ${k}`,
   telefono: `'+502' || (50000000 + ${k} * 7919 % 9000000)`,
   estado: `'aceptado'`,
-  instant: 'now()',
+  creado_en: 'now()',
 })
 
 const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)'
@@ -84,10 +114,10 @@ const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estad
 const FOTO = `'${enJson({
   intentos: 0,
   advertencias: [],
-  ubicacion_estado: 'confirmada',
-  ubicacion_origen: 'coordenadas',
-  ubicacion_lat: 14.71889,
-  ubicacion_lng: -90.64417,
+  ubicacion_estado: SHARED_COLUMNS.ubicacion_estado,
+  ubicacion_origen: SHARED_COLUMNS.ubicacion_origen,
+  ubicacion_lat: SHARED_COLUMNS.ubicacion_lat,
+  ubicacion_lng: SHARED_COLUMNS.ubicacion_lng,
 })}'::jsonb`
 
 /** SQL expression for the merchant of a pgbench client: client n writes for merchant n. */
@@ -102,21 +132,12 @@ export function buildCreateScript(comercios: readonly BenchComercio[]): string {
   return `\\set n :n + 1
 \\set k :base + :n * 64 + :client_id
 begin;
-insert into guia (${GUIA_COLUMNS}) values (${guiaRowSql(e)});
-insert into guia_indice (guia, comercio_id, modo, id) values (${e.guia}, ${e.comercio}, 'live', ${e.id});
-insert into ${EVENTO} values (${e.comercio}, 'live', ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now());
+insert into guia ${guiaRowSql(e)};
+insert into guia_indice (guia, comercio_id, modo, id) values (${e.guia}, ${e.comercio_id}, 'live', ${e.id});
+insert into ${EVENTO} values (${e.comercio_id}, 'live', ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now());
 commit;
 `
 }
-
-/**
- * Columns of the service's own statement for a group (`server/domain/guias/writing.ts`), and a number `i` that makes the
- * keys of each row unique.
- */
-const JSON_COLUMNS = `i int, comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text,
-  destinatario text, departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8,
-  lng float8, maps_url text, recogida jsonb, metadatos jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
-  ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid`
 
 /**
  * JSON of a batch, in the service's format. The script replaces its ids, codes and references, so that one text serves
@@ -131,22 +152,8 @@ const buildLoteRowsJson = ({ id }: BenchComercio, guias: number) =>
       id: '01990000-0000-7000-8000-000000000000',
       guia: '0000000000A0',
       external_ref: `PEDIDO-${2 ** 28 + i}`,
-      huellas: DIGESTS,
       telefono: `+502${50_000_000 + i * 7_919}`,
-      destinatario: 'María José Ajú',
-      departamento: 'Guatemala',
-      municipio: 'San Juan Sacatepéquez',
-      direccion: '2a calle 3-45, zona 1',
-      indicaciones: 'Portón verde, frente a la tienda',
-      contenido: '2 pares de zapatos',
-      lat: 14.71889,
-      lng: -90.64417,
-      recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null },
-      ubicacion_estado: 'confirmada',
-      ubicacion_origen: 'coordenadas',
-      ubicacion_lat: 14.71889,
-      ubicacion_lng: -90.64417,
-      advertencias: [],
+      ...SHARED_COLUMNS,
       creado_en: '2026-11-20T12:00:00.000Z',
     })),
   )
@@ -156,15 +163,19 @@ const buildLoteRowsJson = ({ id }: BenchComercio, guias: number) =>
  * service does. It leaves out row-level security and deliveries. The event's `foto` is a constant.
  */
 export function buildLoteScript(comercio: BenchComercio, guias: number): Pick<PgbenchRun, 'script' | 'texts'> {
-  const { id, guia, ref } = deNumero('k', 'comercio_id')
+  const { id, guia, external_ref, estado, creado_en } = deNumero('k', 'comercio_id')
+  const inserted = columnsAndValues({
+    ...Object.fromEntries(NEW_GUIA_COLUMNS.map((column) => [column, column])),
+    ...{ id, guia, external_ref, estado, creado_en },
+    ...startValues(creado_en),
+  })
   const script = `\\set n :n + 1
 \\set k :base + (:n * 64 + :client_id) * ${guias}
 with x as materialized (
-  select *, :k::bigint + i as k from json_to_recordset(:guias::json) as x(${JSON_COLUMNS})
+  select *, :k::bigint + i as k from json_to_recordset(:guias::json)
+    as x(i int, ${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid)
 ), g as (
-  insert into guia as n (${GUIA_COLUMNS}) select comercio_id, modo, ${id}, ${guia}, ${ref}, huellas, 'aceptado', now(), telefono,
-    destinatario, departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, metadatos, ubicacion_estado,
-    ubicacion_origen, ubicacion_lat, ubicacion_lng, advertencias, 1, now(), now() from x
+  insert into guia as n ${inserted} from x
   on conflict (comercio_id, modo, external_ref) do nothing
   returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en
 ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
@@ -233,23 +244,23 @@ export async function seedGuias(url: string, seed: Seed): Promise<void> {
     ...deNumero('n', `'${comercio.id}'::uuid`),
     id: `(lpad(to_hex(${SEED_START_MS} + n * 100), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || substr(md5(n::text), 1, 15))::uuid`,
     guia: seededCodeSql('n'),
-    ref: `'SIEMBRA-' || n`,
+    external_ref: `'SIEMBRA-' || n`,
     estado: `case n % ${countRare(hasta)} when 0 then '${RARE_ESTADOS[0]}' when 1 then '${RARE_ESTADOS[1]}' else 'aceptado' end`,
-    instant: `to_timestamp((${SEED_START_MS} + n * 100) / 1000.0)`,
+    creado_en: `to_timestamp((${SEED_START_MS} + n * 100) / 1000.0)`,
   }
   try {
     // Skips the checks of foreign keys, because the referenced rows exist.
     await client.query('set session_replication_role = replica')
     for (let first = desde; first <= hasta; first += GUIAS_PER_TRANSACTION) {
       const n = `generate_series(${first}::bigint, ${Math.min(hasta, first + GUIAS_PER_TRANSACTION - 1)}) n`
-      await client.query(`insert into guia (${GUIA_COLUMNS}) select ${guiaRowSql(e)} from ${n}`)
+      await client.query(`insert into guia ${guiaRowSql(e)} from ${n}`)
       if (eventos === 0) continue
       await client.query(
-        `insert into guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, 'live', ${e.id} from ${n}`,
+        `insert into guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio_id}, 'live', ${e.id} from ${n}`,
       )
       await client.query(
-        `insert into ${EVENTO} select ${e.comercio}, 'live', ${e.id}, s, ${e.guia}, case s when 1 then 'guia.aceptado' else 'guia.recolectado' end,
-         case s when 1 then 'aceptado' else 'recolectado' end, ${FOTO}, ${e.instant}, ${e.instant} from ${n}, generate_series(1, ${eventos}) s order by n, s`,
+        `insert into ${EVENTO} select ${e.comercio_id}, 'live', ${e.id}, s, ${e.guia}, case s when 1 then 'guia.aceptado' else 'guia.recolectado' end,
+         case s when 1 then 'aceptado' else 'recolectado' end, ${FOTO}, ${e.creado_en}, ${e.creado_en} from ${n}, generate_series(1, ${eventos}) s order by n, s`,
       )
     }
     // In production the audit chain already covers these events. The loop retries while a running service inserts the
@@ -341,11 +352,11 @@ export async function seedWebhookAvisos(
     // Skips the checks of foreign keys, because the referenced rows exist.
     await client.query('set local session_replication_role = replica')
     for (const insertion of [
-      `guia (${GUIA_COLUMNS}) select ${guiaRowSql(e)}`,
-      `guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, ${e.modo}, ${e.id}`,
-      `${EVENTO} select ${e.comercio}, ${e.modo}, ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now()`,
+      `guia ${guiaRowSql(e)}`,
+      `guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio_id}, ${e.modo}, ${e.id}`,
+      `${EVENTO} select ${e.comercio_id}, ${e.modo}, ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now()`,
       `webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
-       select ${e.comercio}, ${e.modo}, d.webhook, ${e.id}, 1, 'evt_' || ${e.guia} || '_1', 'guia.aceptado', 'pendiente',
+       select ${e.comercio_id}, ${e.modo}, d.webhook, ${e.id}, 1, 'evt_' || ${e.guia} || '_1', 'guia.aceptado', 'pendiente',
          'automatica', now(), now()`,
     ])
       await client.query(`insert into ${insertion} from ${rowSource}`, values)
@@ -388,7 +399,7 @@ export function buildOrders(destinations: readonly DeliveryDestination[], count:
 export const INSERT_GUIA = (() => {
   const e = deNumero('$1::bigint', '$2::uuid', 'test')
   return `with g as (
-     insert into guia (${GUIA_COLUMNS}) values (${guiaRowSql(e)}) returning comercio_id, modo, id, guia, creado_en
+     insert into guia ${guiaRowSql(e)} returning comercio_id, modo, id, guia, creado_en
    ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
    insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${FOTO}, creado_en, creado_en from g`
 })()
