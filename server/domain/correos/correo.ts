@@ -88,9 +88,9 @@ const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
   'delete from correo where huella = any(:huellas::bytea[])',
 )
 
-/** Deletes all mails to an address. */
-export const eraseCorreos = (query: Query, secrets: Deps['secretos'], address: string) =>
-  query(ERASE, { huellas: correoDigests(secrets, address) })
+/** Deletes all mails to these addresses. */
+export const eraseCorreos = (query: Query, secrets: Deps['secretos'], addresses: readonly string[]) =>
+  query(ERASE, { huellas: addresses.flatMap((address) => correoDigests(secrets, address)) })
 
 /**
  * Reads a mail address of a request.
