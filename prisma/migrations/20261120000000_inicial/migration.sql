@@ -328,6 +328,7 @@ CREATE TABLE "correo" (
     "proximo_en" TIMESTAMPTZ(3) NOT NULL,
     "vence_en" TIMESTAMPTZ(3) NOT NULL,
     "enviado_en" TIMESTAMPTZ(3),
+    "rebotado_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "correo_pkey" PRIMARY KEY ("id")
 );
