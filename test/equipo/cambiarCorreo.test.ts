@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../server/platform/time/units.ts'
 import { useEnvironment } from '../environment.ts'
 import { hasta } from '../factories.ts'
 import { toStatusAndCode } from './authenticator.ts'
@@ -158,4 +158,15 @@ it('erasing a person also erases the mails to former addresses and to those that
     ana.correo,
   ])
   expect(rows).toEqual([])
+})
+
+it('the addresses of a change are forgotten a month later', async () => {
+  await cambiada(await createComercioPersona(entorno))
+  const count = async () => (await entorno.db.pool.query('select from cambio_de_correo')).rowCount
+  entorno.advance(30 * DAY_MS)
+  await entorno.reset()
+  expect(await count()).toBeGreaterThan(0)
+  entorno.advance(2 * DAY_MS)
+  await entorno.reset()
+  await hasta(async () => (await count()) === 0)
 })
