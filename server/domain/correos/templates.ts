@@ -145,9 +145,9 @@ const TEMPLATES: CorreoTemplates = {
       `El ${when} alguien cambió el correo de su cuenta. Los códigos ya no llegan a esta dirección, y las demás sesiones se cerraron.`,
       'Si fue usted, no haga nada.',
     ],
-    button: { texto: 'No fui yo: entrar con mi passkey', enlace },
+    button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: [
-      'Si no fue usted, avise ahora a quien administra las cuentas: puede cerrar las sesiones y borrar la cuenta.',
+      'Si no fue usted, avise ahora a quien administra las cuentas: puede cerrar las sesiones y borrar la cuenta. Con una passkey todavía puede entrar.',
     ],
   }),
   invitacion: ({ nombre, lugar, enlace, horas }, brand) => ({
