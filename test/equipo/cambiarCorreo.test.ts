@@ -88,6 +88,20 @@ describe('the code that the new address got', () => {
     expect((await cambiar(ana, second)).status).toBe(200)
   })
 
+  it('wins once if two sessions of a person change the address at once', async () => {
+    const ana = await createTestPersona(entorno)
+    const other = toCookieHeader((await signInFully(entorno, ana)).cabeceras)
+    const otherSession: Pick<TestPersona, 'request'> = {
+      request: (metodo, ruta, cuerpo) => requestFromPage(entorno, other, [metodo, ruta, cuerpo]),
+    }
+    const codes = [
+      await requestOtherCorreo(entorno, ana, createCorreoAddress()),
+      await requestOtherCorreo(entorno, otherSession, createCorreoAddress()),
+    ]
+    const both = await Promise.all([cambiar(ana, codes[0]), cambiar(otherSession, codes[1])])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
+  })
+
   it('does not open a session, and a sign-in code does not change the address', async () => {
     const ana = await createComercioPersona(entorno)
     const { codigo, signInCookie } = await requestCode(entorno, ana.correo)

@@ -11,7 +11,10 @@ import { notifyCorreoChange } from './notify.ts'
 import { presentPersonaSesion } from './sesion.ts'
 import { limitSignIns } from './signInLimits.ts'
 
-/** Counts an attempt with the newest code of a session, and reads the person's present address. */
+/**
+ * Counts an attempt with the code of a session, and reads the person's present address. A change in another session may
+ * just have ended this one, while a process still remembers it.
+ */
 const ATTEMPT = statement<
   { persona_id: string; huella: Uint8Array; ahora: Date },
   Pick<cambio_de_correo, 'id' | 'huella' | 'correo' | 'codigo_hash'> & { actual: string }
@@ -19,10 +22,9 @@ const ATTEMPT = statement<
   'equipo.intentarCambioDeCorreo',
   'central',
   `update cambio_de_correo set intentos = intentos + 1
-   where id = (
-     select id from cambio_de_correo where persona_id = :persona_id and huella = :huella
-     order by creado_en desc, id desc limit 1)
-     and anterior is null and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS}
+   where persona_id = :persona_id and huella = :huella and anterior is null
+     and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS}
+     and exists (select from sesion_persona where hash = :huella)
    returning id, huella, correo, codigo_hash, (select p.correo from persona p where p.id = persona_id) as actual`,
 )
 

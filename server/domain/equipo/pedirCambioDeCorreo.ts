@@ -8,7 +8,7 @@ import { requireCorreo, saveCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { lockFactors } from './factors.ts'
-import { CODE_MINUTES, NOT_FUTURE, sealCode } from './mailCode.ts'
+import { CODE_MINUTES, MAX_CODE_ATTEMPTS, NOT_FUTURE, sealCode } from './mailCode.ts'
 import { limitSignIns } from './signInLimits.ts'
 
 /** Maximum codes for another address that one person gets within a day, because each is a mail to anybody. */
@@ -22,10 +22,16 @@ const OF_DAY = statement<{ persona_id: string; ahora: Date }, Pick<cambio_de_cor
    order by creado_en`,
 )
 
+/**
+ * Stores a code. It ends the earlier ones of the session, also those of a later time: the clock may have been set back.
+ */
 const SAVE = statement<Omit<cambio_de_correo, 'anterior'>>(
   'equipo.pedirCambioDeCorreo',
   'central',
-  `insert into cambio_de_correo (id, persona_id, huella, correo, codigo_hash, intentos, creado_en, vence_en)
+  `with e as (
+     update cambio_de_correo set intentos = ${MAX_CODE_ATTEMPTS} where persona_id = :persona_id and huella = :huella
+   )
+   insert into cambio_de_correo (id, persona_id, huella, correo, codigo_hash, intentos, creado_en, vence_en)
    values (:id, :persona_id, :huella, :correo, :codigo_hash, :intentos, :creado_en, :vence_en)`,
 )
 
