@@ -49,6 +49,7 @@ const HELP = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
   respaldo probar    --clave /ruta/clave.txt                  restaura aparte el de BACKUP_DIR, o uno que hace, destruye esa copia
                                                             en marcha, la restaura y la compara; termina con 1 si difiere
   correos probar   --para ana@ejemplo.com                     le manda un correo, para ver si SMTP_URL sirve
+  correos rebote   --archivo rebote.eml | /dev/stdin          anota qué correo rebotó, según el informe que llegó a MAIL_FROM
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.

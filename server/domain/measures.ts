@@ -78,6 +78,15 @@ const CORREO_DELAY = statement<{ ahora: Date }, { segundos: number }>(
    from correo where estado in ('pendiente', 'enviando')`,
 )
 
+/** Reads the mails of a week, which an index finds: bounces come within days. */
+const BOUNCES = statement<{ ahora: Date }, { count: number }>(
+  'metricas.rebotes',
+  'central',
+  `select count(*)::int as count from correo
+   where estado = 'rebotado' and creado_en > :ahora::timestamptz - interval '7 days'
+     and rebotado_en > :ahora::timestamptz - interval '1 day'`,
+)
+
 const COLAS = statement<object, { cola: string; count: number; segundos: number }>(
   'metricas.colas',
   'central',
@@ -262,6 +271,13 @@ export const MEASURES: readonly Measure[] = [
     limite: 600,
     pagina: 'correos-atrasados',
     leer: delayOf(CORREO_DELAY),
+  },
+  {
+    nombre: 'guias_correos_rebotados',
+    titulo: 'Correos rebotados en un día',
+    help: 'Mails that were refused for ever within a day, at once or by a later bounce.',
+    unidad: 'cuenta',
+    leer: async ({ db, clock }) => sumCounts(await db.query(BOUNCES, { ahora: clock() })),
   },
   {
     nombre: 'guias_webhook_avisos_pendientes',

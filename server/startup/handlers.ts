@@ -19,6 +19,7 @@ import { obtenerCuenta } from '../domain/comercios/obtenerCuenta.ts'
 import { aceptarInvitacion } from '../domain/equipo/aceptar.ts'
 import { agregarPasskey } from '../domain/equipo/agregarPasskey.ts'
 import { agregarTotp } from '../domain/equipo/agregarTotp.ts'
+import { cambiarCorreo } from '../domain/equipo/cambiarCorreo.ts'
 import { cambiarMembresia } from '../domain/equipo/cambiarMembresia.ts'
 import { cerrarSesionDePersona } from '../domain/equipo/cerrarSesion.ts'
 import { cerrarSesionesDePersona } from '../domain/equipo/cerrarSesiones.ts'
@@ -36,6 +37,7 @@ import { listarSesiones } from '../domain/equipo/listarSesiones.ts'
 import { obtenerPersona } from '../domain/equipo/obtener.ts'
 import { obtenerSegundoFactor } from '../domain/equipo/obtenerSegundoFactor.ts'
 import { obtenerSesionDePersona } from '../domain/equipo/obtenerSesion.ts'
+import { pedirCambioDeCorreo } from '../domain/equipo/pedirCambioDeCorreo.ts'
 import { pedirCodigo } from '../domain/equipo/pedirCodigo.ts'
 import { pedirRegistroDePasskey } from '../domain/equipo/pedirRegistro.ts'
 import { pedirRegistroDeTotp } from '../domain/equipo/pedirRegistroDeTotp.ts'
@@ -270,6 +272,8 @@ export const handlers = {
   probarPresenciaConPasskey,
   restablecerSegundoFactor,
   quitarTotp,
+  pedirCambioDeCorreo,
+  cambiarCorreo,
   pedirRegistroDeTotp,
   obtenerSegundoFactor,
   abrirSesionConSegundoFactor,

@@ -9,6 +9,7 @@ import {
   requestCode,
   requestFromPage,
   requestInvitacionAprobacion,
+  requestOtherCorreo,
   signInWithCode,
   toCookieHeader,
 } from '../equipo/persona.ts'
@@ -120,6 +121,19 @@ export function createPersonaScenes(environment: TestEnvironment) {
       const codigo = testPersona.app!.codigo()
       return toScene(
         () => testPersona.request('POST', '/operaciones/v1/sesion/presencia', { codigo }),
+        testPersona.persona,
+      )
+    },
+    pedirCambioDeCorreo: async () => {
+      const testPersona = await createTestPersona(environment)
+      const correo = createCorreoAddress()
+      return toScene(() => testPersona.request('POST', '/operaciones/v1/sesion/correo', { correo }))
+    },
+    cambiarCorreo: async () => {
+      const testPersona = await createTestPersona(environment)
+      const codigo = await requestOtherCorreo(environment, testPersona, createCorreoAddress())
+      return toScene(
+        () => testPersona.request('PATCH', '/operaciones/v1/sesion/correo', { codigo }),
         testPersona.persona,
       )
     },

@@ -336,7 +336,7 @@ const DICHO = Object.values(readDocument().paths).flatMap((porMetodo) =>
 function autor(id: OperationId): Pick<BitacoraRow, 'quien_tipo'> {
   if (['abrirSesion', 'cerrarSesion'].includes(id)) return { quien_tipo: 'repartidor' }
   if (
-    /[rn]SesionDePersona|Passkey|Totp$|CodigosDeRecuperacion|ConSegundoFactor|aceptarInvitacion|cerrarSesionPorCodigo|elegirMembresia|probarPresencia|^(dar|rechazar|retirar)Aprobacion/.test(
+    /[rn]SesionDePersona|Passkey|Totp$|CodigosDeRecuperacion|ConSegundoFactor|aceptarInvitacion|cerrarSesionPorCodigo|elegirMembresia|cambiarCorreo|probarPresencia|^(dar|rechazar|retirar)Aprobacion/.test(
       id,
     )
   )

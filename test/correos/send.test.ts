@@ -109,10 +109,12 @@ describe('a mail', () => {
     const fila = await esperar(para, 'rebotado')
     servidor.recipientRefusalStatus = 0
     expect(fila).toMatchObject({ codigo: 'smtp_550', intentos: 1, contenido: null })
+    expect(await metrica('guias_correos_rebotados')).toEqual(['guias_correos_rebotados 1'])
     entorno.advance(DAY_MS)
     await entorno.waitForQuiet()
     expect(correosA(para)).toEqual([])
     expect(await metrica('guias_correos_total{resultado="rebotado"}')).toEqual([expect.stringMatching(/ 1$/)])
+    expect(await metrica('guias_correos_rebotados')).toEqual(['guias_correos_rebotados 0'])
     expect(await metrica('guias_correos_atraso_segundos')).toEqual(['guias_correos_atraso_segundos 0'])
   })
 

@@ -18,6 +18,7 @@ import {
   endSignIn,
   requestCode,
   requestFromPage,
+  requestOtherCorreo,
   signInWithCode,
   type TestPersona,
   toCookieHeader,
@@ -65,6 +66,27 @@ describe('a code, when the clock is stepped', () => {
     const otro = await requestCode(entorno, ana.correo)
     expect([lejos.codigo, otro.codigo]).toEqual([expect.any(String), expect.any(String)])
     expect((await signInWithCode(entorno, otro.signInCookie, otro.codigo)).status).toBe(201)
+  })
+})
+
+describe('a code for another address, when the clock is stepped', () => {
+  const cambiar = ({ request: pedir }: TestPersona, codigo: string) =>
+    pedir('PATCH', '/operaciones/v1/sesion/correo', { codigo })
+
+  it('stays expired once it was, and a later one is valid at once', async () => {
+    const ana = await createComercioPersona(entorno)
+    const anterior = await requestOtherCorreo(entorno, ana, createCorreoAddress())
+    saltar(10 * MINUTE_MS + 1)
+    expect(toStatusAndCode(await cambiar(ana, anterior))).toEqual([401, 'codigo_incorrecto'])
+    saltar(-HOUR_MS)
+    expect(toStatusAndCode(await cambiar(ana, anterior))).toEqual([401, 'codigo_incorrecto'])
+    const { codigo, signInCookie } = await requestCode(entorno, ana.correo)
+    const present = ['POST', '/operaciones/v1/sesion/presencia', { codigo }] as [string, string, unknown]
+    expect((await requestFromPage(entorno, `${ana.cookie}; ${signInCookie}`, present)).status).toBe(200)
+    const correo = createCorreoAddress()
+    const posterior = await hasta(async () => requestOtherCorreo(entorno, ana, correo).catch(() => undefined))
+    const changed = await cambiar(ana, posterior)
+    expect([changed.status, changed.cuerpo.correo]).toEqual([200, correo])
   })
 })
 

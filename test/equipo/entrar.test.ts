@@ -153,6 +153,8 @@ describe('pages of other sites', () => {
       signInWithCode(entorno, entrada, codigo, desde),
       requestFromPage(entorno, '', ['POST', `${RUTA}/invitacion`, { token: 'A'.repeat(43) }], desde),
       suya.request('DELETE', RUTA, undefined, desde),
+      suya.request('POST', `${RUTA}/correo`, { correo: createCorreoAddress() }, desde),
+      suya.request('PATCH', `${RUTA}/correo`, { codigo }, desde),
       suya.request('DELETE', `/operaciones/v1/sesiones/${suya.sesion}`, undefined, desde),
       suya.request('POST', '/operaciones/v1/operadores', { nombre: 'x' }, desde),
     ]

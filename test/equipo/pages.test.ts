@@ -50,6 +50,8 @@ describe('the pages on which a person signs in', () => {
       ['/entrar/codigo', { codigo: '000000' }],
       [`/invitacion/${'A'.repeat(43)}`, {}],
       ['/cuenta', { accion: 'salir', cual: '' }],
+      ['/cuenta/correo', { correo }],
+      ['/cuenta/correo/codigo', { codigo: '000000' }],
     ] as const) {
       const { status, cabeceras } = await ir(ruta, campos, { Origin: 'https://malo.example' })
       expect([ruta, status]).toEqual([ruta, 403])

@@ -198,3 +198,14 @@ export async function makeRecoveryCodes({ request: pedir }: Pick<TestPersona, 'r
   if (codesResponse.status !== 201) throw new Error(`making recovery codes was answered ${codesResponse.status}`)
   return codesResponse.cuerpo.codigos
 }
+
+/** Asks, as a person, to change its address. Returns the code that the new address gets. */
+export async function requestOtherCorreo(
+  environment: TestEnvironment,
+  { request: pedir }: Pick<TestPersona, 'request'>,
+  correo: string,
+): Promise<string> {
+  const codeResponse = await pedir('POST', `${SESION}/correo`, { correo })
+  if (codeResponse.status !== 202) throw new Error(`asking for another address was answered ${codeResponse.status}`)
+  return (await findPendingCorreo(environment, 'correo_nuevo', correo)).codigo
+}

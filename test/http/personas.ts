@@ -49,6 +49,8 @@ export const PERSONA_BODIES: Partial<Record<Id, () => unknown>> = {
   cambiarMembresia: () => ({ alcances: ['administrar'] }),
   rechazarAprobacion: () => ({ razon: 'x' }),
   pedirCodigo: () => ({ correo: 'nadie@ejemplo.com' }),
+  pedirCambioDeCorreo: () => ({ correo: 'otra@ejemplo.com' }),
+  cambiarCorreo: () => ({ codigo: '000000' }),
   probarPresencia: () => ({ codigo: '000000' }),
   abrirSesionDePersona: () => ({ codigo: '000000' }),
   agregarPasskey: () => ({ credencial: 'x', datos_cliente: 'x', atestacion: 'x' }),

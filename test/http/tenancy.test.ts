@@ -197,6 +197,7 @@ describe('the schema', () => {
       'segundo_factor',
       'codigo_de_recuperacion',
       'entrada_a_medias',
+      'cambio_de_correo',
       // Where rows lie in parts: the same, the parts, and lines of the audit record that wait to be collected.
       'dueno',
       'parte',

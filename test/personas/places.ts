@@ -206,6 +206,7 @@ const WITHOUT_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly 
     segundo_factor: ['secreto', 'nuevo'],
     codigo_de_recuperacion: ['huella'],
     entrada_a_medias: ['huella'],
+    cambio_de_correo: ['huella', 'correo', 'anterior', 'codigo_hash'],
     correo: ['huella', 'tipo', 'contenido', 'canal', 'estado', 'codigo'],
   },
 }

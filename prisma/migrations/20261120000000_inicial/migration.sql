@@ -297,6 +297,23 @@ CREATE TABLE "entrada_a_medias" (
 CREATE INDEX "entrada_a_medias_persona_id_idx" ON "entrada_a_medias"("persona_id");
 CREATE INDEX "entrada_a_medias_vence_en_idx" ON "entrada_a_medias"("vence_en");
 
+-- Another mail address that a person wants, and the code that was mailed to it.
+CREATE TABLE "cambio_de_correo" (
+    "id" UUID NOT NULL,
+    "persona_id" UUID NOT NULL,
+    "huella" BYTEA NOT NULL,
+    "correo" TEXT NOT NULL,
+    "anterior" TEXT,
+    "codigo_hash" BYTEA NOT NULL,
+    "intentos" INTEGER NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+    "vence_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "cambio_de_correo_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "cambio_de_correo_persona_id_creado_en_idx" ON "cambio_de_correo"("persona_id", "creado_en");
+CREATE INDEX "cambio_de_correo_creado_en_idx" ON "cambio_de_correo"("creado_en");
+
 -- Mail to a person, written in the transaction of its cause and sent by the queue correos.
 CREATE TABLE "correo" (
     "id" UUID NOT NULL,
@@ -311,6 +328,7 @@ CREATE TABLE "correo" (
     "proximo_en" TIMESTAMPTZ(3) NOT NULL,
     "vence_en" TIMESTAMPTZ(3) NOT NULL,
     "enviado_en" TIMESTAMPTZ(3),
+    "rebotado_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "correo_pkey" PRIMARY KEY ("id")
 );
@@ -1031,8 +1049,8 @@ REVOKE UPDATE ON bitacora_de_parte FROM guias_api, guias_operacion, guias_trabaj
 -- Tables without rows of merchants.
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   operador, repartidor, sesion_repartidor, persona, membresia, invitacion, codigo_de_entrada, sesion_persona, aprobacion,
-  passkey, reto_de_passkey, segundo_factor, codigo_de_recuperacion, entrada_a_medias, correo, busqueda_avance, entrante,
-  clave_publica, webhook_bomba, webhook_arriendo
+  passkey, reto_de_passkey, segundo_factor, codigo_de_recuperacion, entrada_a_medias, cambio_de_correo, correo,
+  busqueda_avance, entrante, clave_publica, webhook_bomba, webhook_arriendo
   TO guias_operacion, guias_trabajos;
 GRANT SELECT, INSERT, UPDATE ON olvido TO guias_operacion, guias_trabajos;
 GRANT SELECT, INSERT ON eslabon, sello TO guias_operacion, guias_trabajos;

@@ -88,9 +88,37 @@ const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
   'delete from correo where huella = any(:huellas::bytea[])',
 )
 
-/** Deletes all mails to an address. */
-export const eraseCorreos = (query: Query, secrets: Deps['secretos'], address: string) =>
-  query(ERASE, { huellas: correoDigests(secrets, address) })
+/** Deletes all mails to these addresses. */
+export const eraseCorreos = (query: Query, secrets: Deps['secretos'], addresses: readonly string[]) =>
+  query(ERASE, { huellas: addresses.flatMap((address) => correoDigests(secrets, address)) })
+
+const LAST_BOUNCES = statement<{ huellas: readonly Uint8Array[] }, Pick<CorreoRow, 'huella'> & { rebotado_en: Date }>(
+  'correos.ultimosRebotes',
+  'central',
+  `select huella, max(rebotado_en) as rebotado_en from correo where huella = any(:huellas::bytea[]) group by huella
+   having max(rebotado_en) > coalesce(max(enviado_en) filter (where estado = 'enviado'), '-infinity')`,
+)
+
+/**
+ * Returns when the last mail to each of these addresses bounced, by address. An address to which a later mail left is
+ * not in the result. Mails are known for 30 days.
+ */
+export async function readBounces(
+  query: Query,
+  secrets: Deps['secretos'],
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const addressOf = new Map(
+    addresses.flatMap((address) =>
+      correoDigests(secrets, address).map((digest) => [Buffer.from(digest).toString('hex'), address] as const),
+    ),
+  )
+  const huellas = [...addressOf.keys()].map((hex) => new Uint8Array(Buffer.from(hex, 'hex')))
+  const rows = await query(LAST_BOUNCES, { huellas })
+  return new Map(
+    rows.map(({ huella, rebotado_en }) => [addressOf.get(Buffer.from(huella).toString('hex'))!, rebotado_en]),
+  )
+}
 
 /**
  * Reads a mail address of a request.

@@ -71,7 +71,7 @@ async function sendOne(deps: CorreoDeps, correo: ClaimedCorreo): Promise<void> {
   const { db, log, clock, settings, metrics, mailClient } = deps
   const { id, tipo, intentos, vence_en } = correo
   const opened = readCorreo(deps.secretos, correo)
-  if (!opened || vence_en <= clock()) return finish(db, correo, 'caducado', null)
+  if (!opened || vence_en <= clock()) return void (await db.query(EXPIRED, claveDe(correo)))
   if (!mailClient) {
     if (settings.buzon) return deliverToBuzon(db, correo, clock())
     return postpone(db, correo, new Date(clock().getTime() + ACCOUNT_DELAY_MS), 'sin_servidor')
@@ -97,7 +97,7 @@ async function settle({ db, log, clock }: CorreoDeps, correo: ClaimedCorreo, mai
     case 'aceptado':
       return void (await db.query(ACCEPTED, { ...claveDe(correo), ahora: clock() }))
     case 'rebotado':
-      return finish(db, correo, 'rebotado', mailResult.codigo)
+      return void (await db.query(REFUSED, { ...claveDe(correo), codigo: mailResult.codigo, ahora: clock() }))
     case 'pasajero': {
       if (mailResult.cuenta) log.error({ codigo: mailResult.codigo, motivo: mailResult.motivo }, 'mail account error')
       const delayMs = HANDOVER_WAITS[correo.intentos - 1] ?? ACCOUNT_DELAY_MS
@@ -124,10 +124,16 @@ const IN_BUZON = statement<Clave & { ahora: Date }>(
   'central',
   `update correo set estado = 'enviado', canal = 'buzon', enviado_en = :ahora::timestamptz where ${CLAIMED}`,
 )
-const FINISH = statement<Clave & Pick<CorreoRow, 'estado' | 'codigo'>>(
-  'correos.terminar',
+const EXPIRED = statement<Clave>(
+  'correos.caducado',
   'central',
-  `update correo set estado = :estado, codigo = coalesce(:codigo, codigo), contenido = null where ${CLAIMED}`,
+  `update correo set estado = 'caducado', contenido = null where ${CLAIMED}`,
+)
+const REFUSED = statement<Clave & { codigo: string; ahora: Date }>(
+  'correos.rebotado',
+  'central',
+  `update correo set estado = 'rebotado', codigo = :codigo, rebotado_en = :ahora::timestamptz, contenido = null
+   where ${CLAIMED}`,
 )
 const POSTPONE = statement<Clave & { proximo_en: Date; codigo: string }>(
   'correos.aplazar',
@@ -136,8 +142,6 @@ const POSTPONE = statement<Clave & { proximo_en: Date; codigo: string }>(
    where ${CLAIMED}`,
 )
 
-const finish = async (db: Db, correo: Clave, estado: CorreoRow['estado'], codigo: string | null): Promise<void> =>
-  void (await db.query(FINISH, { ...claveDe(correo), estado, codigo }))
 const postpone = async (db: Db, correo: Clave, proximo_en: Date, codigo: string): Promise<void> =>
   void (await db.query(POSTPONE, { ...claveDe(correo), proximo_en, codigo }))
 const deliverToBuzon = async (db: Db, correo: Clave, ahora: Date): Promise<void> =>

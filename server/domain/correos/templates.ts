@@ -14,6 +14,10 @@ export interface CorreoData {
    * Notice that the second factor of an account changed, was used or failed. `quedan`: number of recovery codes left.
    */
   segundo_factor: { nombre: string; que: FactorChange; quedan: number; cuando: string; enlace: string }
+  /** Six-digit code that confirms the address that a person wants. It goes to that address, so it names nobody. */
+  correo_nuevo: { codigo: string; minutos: number }
+  /** Notice to the former address that the account has another one. */
+  cambio_de_correo: { nombre: string; cuando: string; enlace: string }
   /** Invitation to the courier company (`lugar` is null) or to a merchant. */
   invitacion: { nombre: string; lugar: string | null; enlace: string; horas: number }
   /** Mail that asks for a decision. `quien` asks for `que`. */
@@ -122,6 +126,29 @@ const TEMPLATES: CorreoTemplates = {
     paragraphs: [`Hola, ${nombre}.`, DE_FACTOR[change].phrase(when, codesLeft), 'Si fue usted, no haga nada.'],
     button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
+  }),
+  correo_nuevo: ({ codigo, minutos: minutes }, brand) => ({
+    subject: `${codigo} es el código para entrar a ${brand} con este correo`,
+    paragraphs: [
+      `Alguien pidió entrar a ${brand} con esta dirección. Si fue usted, escriba este código en la página en que lo pidió:`,
+    ],
+    codigo,
+    despues: [
+      `Vale ${minutes} minutos, una vez, y solo en el navegador en que lo pidió. No se lo dé a nadie: ${brand} nunca se lo va a pedir.`,
+      'Si no lo pidió usted, no haga nada: sin este código no cambia nada.',
+    ],
+  }),
+  cambio_de_correo: ({ nombre, cuando: when, enlace }, brand) => ({
+    subject: `¿Fue usted? Cambiaron el correo de su cuenta de ${brand}`,
+    paragraphs: [
+      `Hola, ${nombre}.`,
+      `El ${when} alguien cambió el correo de su cuenta. Los códigos ya no llegan a esta dirección, y las demás sesiones se cerraron.`,
+      'Si fue usted, no haga nada.',
+    ],
+    button: { texto: 'No fui yo: ver mi cuenta', enlace },
+    despues: [
+      'Si no fue usted, avise ahora a quien administra las cuentas: puede cerrar las sesiones y borrar la cuenta. Con una passkey todavía puede entrar.',
+    ],
   }),
   invitacion: ({ nombre, lugar, enlace, horas }, brand) => ({
     subject: `Le invitan a ${lugar ?? brand}`,

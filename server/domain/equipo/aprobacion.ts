@@ -155,13 +155,16 @@ const OPEN_APROBACIONES = statement<object, Pick<AprobacionRow, 'id' | 'contenid
   'select id, contenido from aprobacion where contenido is not null',
 )
 
-/** Deletes the approvals that a person asked for, and those about the person's mail address. */
+/** Deletes the approvals that a person asked for, and those about the person or one of the person's mail addresses. */
 export async function eraseAprobaciones(
   query: Query,
   secrets: Deps['secretos'],
-  { persona, correo }: { persona: string; correo: string },
+  { persona, addresses }: { persona: string; addresses: readonly string[] },
 ): Promise<void> {
   const openAprobaciones = await query(OPEN_APROBACIONES)
-  const ownAprobaciones = openAprobaciones.filter((row) => readAprobacionContent(secrets, row)?.correo === correo)
+  const ownAprobaciones = openAprobaciones.filter((row) => {
+    const content = readAprobacionContent(secrets, row)
+    return content && (content.persona === persona || addresses.includes(content.correo ?? ''))
+  })
   await query(ERASE, { pide: persona, ids: ownAprobaciones.map(({ id }) => id) })
 }

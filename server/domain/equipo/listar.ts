@@ -2,12 +2,13 @@ import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import type { Persona } from '../../generated/contract/types/index.ts'
+import { readBounces } from '../correos/correo.ts'
 import type { Handler } from '../operation.ts'
 import { type PersonaRow, presentMembresia, readMembresias, type VisibleMembresia } from './persona.ts'
 
 export const listarPersonas: Handler<'listarPersonas'> = async (
   { query, ...caller },
-  { db, cursors, clock, bitacora },
+  { db, cursors, clock, bitacora, secretos },
 ) => {
   const { ambito, ...requestedPage } = query ?? {}
   const list = { operacion: 'listarPersonas', dueno: 'operador', filters: { ambito } }
@@ -18,13 +19,16 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
       // The row of an erased person stays, but without an address.
       const rows = await db.prisma.persona.findMany({ where: { ...where, ...de, correo: { not: null } }, ...order })
       const ids = rows.map(({ id }) => id)
-      const [membresiasByPersona, accesses] = await Promise.all([
+      const addresses = rows.map(({ correo }) => correo!)
+      const [membresiasByPersona, accesses, bounces] = await Promise.all([
         readMembresias(db, ids),
         readAccesses(db, ids, clock()),
+        readBounces(db.query, secretos, addresses),
       ])
       return rows.map((row) => ({
         ...row,
         ...accesses.get(row.id)!,
+        bounced: bounces.get(row.correo!),
         membresias: membresiasByPersona.get(row.id) ?? [],
       }))
     },
@@ -73,10 +77,12 @@ export const presentPersona = ({
   sesiones,
   entrado_en,
   creado_en,
-}: PersonaRow & PersonaAccess & { membresias: readonly VisibleMembresia[] }): Persona => ({
+  bounced,
+}: PersonaRow & PersonaAccess & { membresias: readonly VisibleMembresia[]; bounced: Date | undefined }): Persona => ({
   persona,
   nombre,
   correo: correo!,
+  correo_rebotado_en: bounced?.toISOString() ?? null,
   membresias: membresias.map(presentMembresia),
   segundo_factor,
   sesiones,

@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts'
 /** Minutes for which a code is valid. */
 export const CODE_MINUTES = 10
 /** Maximum attempts with one code. A million codes and these limits give a guesser 1 chance in 55 a year. */
-const INTENTOS = 5
+export const MAX_CODE_ATTEMPTS = 5
 /** Maximum codes for one person within an hour and within a day. */
 const MAX_CODES = { hora: 5, dia: 10 }
 
@@ -110,14 +110,14 @@ const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_en
   'equipo.intentarCodigo',
   'central',
   `update codigo_de_entrada set intentos = intentos + 1
-   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id, codigo_hash`,
+   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${MAX_CODE_ATTEMPTS} returning persona_id, codigo_hash`,
 )
 
 /** Ends a code, so that no further attempt finds it. Its row stays, because the codes of a day are counted. */
 const SPEND = statement<{ huella: Uint8Array }>(
   'equipo.gastarCodigo',
   'central',
-  `update codigo_de_entrada set intentos = ${INTENTOS} where huella = :huella`,
+  `update codigo_de_entrada set intentos = ${MAX_CODE_ATTEMPTS} where huella = :huella`,
 )
 
 /**

@@ -55,3 +55,13 @@ export async function notifySecondFactor(
   const datos = { ...commonData(deps, nombre), ...details }
   await saveCorreo(query, deps, { tipo: 'segundo_factor', para, datos, lifetimeMinutes: NOTICE_MINUTES })
 }
+
+/** Tells a person at the former address that the account has another one. The mail does not contain the new address. */
+export async function notifyCorreoChange(
+  query: Query,
+  deps: DepsDeAviso,
+  { nombre, correo: para }: NotifiedPersona,
+): Promise<void> {
+  const datos = commonData(deps, nombre)
+  await saveCorreo(query, deps, { tipo: 'cambio_de_correo', para, datos, lifetimeMinutes: NOTICE_MINUTES })
+}

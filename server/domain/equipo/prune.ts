@@ -1,4 +1,5 @@
 import { type Query, statement } from '../../data/db.ts'
+import type { cambio_de_correo } from '../../generated/contract/prisma/client.ts'
 import type { AuditEntry } from '../bitacora/bitacora.ts'
 import { eraseCorreos } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
@@ -35,10 +36,16 @@ const REMOVE = statement<{ id: string }, { id: string }>(
    select id from p`,
 )
 
-const ERASE_INVITACIONES = statement<{ correo: string }>(
+const ERASE_INVITACIONES = statement<{ addresses: readonly string[] }>(
   'equipo.olvidarInvitaciones',
   'central',
-  'delete from invitacion where correo = :correo',
+  'delete from invitacion where correo = any(:addresses::text[])',
+)
+
+const ERASE_CHANGES = statement<{ id: string }, Pick<cambio_de_correo, 'correo' | 'anterior'>>(
+  'equipo.olvidarCambiosDeCorreo',
+  'central',
+  'delete from cambio_de_correo where persona_id = :id returning correo, anterior',
 )
 
 const OF_COMERCIOS = statement<{ id: string }, Pick<MembresiaRow, 'alcances'> & { comercio_id: string }>(
@@ -52,7 +59,7 @@ const OF_COMERCIOS = statement<{ id: string }, Pick<MembresiaRow, 'alcances'> & 
 const ERASED_FIELDS = ['correo', 'nombre', 'membresias']
 
 /**
- * Erases a person: address, name, memberships, sessions, codes, second factors, invitations, approvals and mails. The
+ * Erases a person: addresses, name, memberships, sessions, codes, second factors, invitations, approvals and mails. The
  * row stays, so that the person's code in the audit record is never given to another person.
  * @returns the lines of the audit record: the company's, and one for each merchant that loses a member; undefined if no
  *   person with the scope `administrar` would be left
@@ -65,9 +72,11 @@ export async function erasePersona(
   const comercioMembresias = await query(OF_COMERCIOS, { id })
   const [removedRow] = await query(REMOVE, { id })
   if (!removedRow) return undefined
-  await query(ERASE_INVITACIONES, { correo })
-  await eraseAprobaciones(query, secrets, { persona, correo })
-  await eraseCorreos(query, secrets, correo)
+  const changes = await query(ERASE_CHANGES, { id })
+  const addresses = [correo, ...changes.flatMap((change) => [change.correo, change.anterior ?? []]).flat()]
+  await query(ERASE_INVITACIONES, { addresses })
+  await eraseAprobaciones(query, secrets, { persona, addresses })
+  await eraseCorreos(query, secrets, addresses)
   const sobre = ['persona', persona] as const
   const lines = comercioMembresias.map(({ comercio_id, alcances }) => ({
     sobre,

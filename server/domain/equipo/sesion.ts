@@ -383,11 +383,17 @@ const PURGE = [
     'central',
     `delete from codigo_de_entrada where creado_en <= :ahora::timestamptz - interval '1 day'`,
   ),
+  // Addresses stay as long as their mails, so that erasing a person also finds the mails to a former address.
+  statement<{ ahora: Date }>(
+    'equipo.limpiarCambiosDeCorreo',
+    'central',
+    `delete from cambio_de_correo where creado_en <= :ahora::timestamptz - interval '31 days'`,
+  ),
 ]
 
 /**
  * Deletes expired sessions, invitations, codes, passkey challenges, unfinished sign-ins and unconfirmed secrets of
- * apps.
+ * apps, and old changes of addresses.
  */
 export async function purgeSignIns({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   for (const purgeStatement of PURGE) await db.query(purgeStatement, { ahora: clock() })

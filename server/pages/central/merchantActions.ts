@@ -310,7 +310,7 @@ export const KEY_ACTIONS: Actions<TimedKey, 'solapamiento_horas'> = {
 }
 
 /** Person, with the membership that the page shows. */
-export interface Member extends Pick<Persona, 'persona' | 'nombre' | 'correo' | 'entrado_en'> {
+export interface Member extends Pick<Persona, 'persona' | 'nombre' | 'correo' | 'correo_rebotado_en' | 'entrado_en'> {
   membership: Membresia
 }
 const memberPath = ({ membership }: Member) => ({ membresia: membership.membresia })

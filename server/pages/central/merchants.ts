@@ -170,9 +170,16 @@ function memberList({ office, comercio, members, key, refused }: MerchantOptions
   const { root, scopes, clock } = office
   return html`<ul class="lista">${members.rows.map((member) => {
     const { entrado_en } = member
-    return html`<li><b>${member.nombre}</b><p>${member.correo}</p><p class="suave">Puede ${permissionNames(member.membership.alcances)} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}</p>${actionForms(SHOP_MEMBER_ACTIONS, { thing: member, which: member.membership.membresia, scopes, key, refused, root, here: `central/comercios/${comercio.comercio}` })}</li>`
+    return html`<li><b>${member.nombre}</b><p>${addressOf(member, clock)}</p><p class="suave">Puede ${permissionNames(member.membership.alcances)} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}</p>${actionForms(SHOP_MEMBER_ACTIONS, { thing: member, which: member.membership.membresia, scopes, key, refused, root, here: `central/comercios/${comercio.comercio}` })}</li>`
   })}</ul>${members.more && LEFT_OFF}`
 }
+
+/** Draws the mail address of a person, with the time at which a mail to it bounced. */
+export const addressOf = (
+  { correo, correo_rebotado_en: bounced }: Pick<Member, 'correo' | 'correo_rebotado_en'>,
+  clock: Office['clock'],
+): Html =>
+  html`${correo}${bounced !== null && html`<br><span class="error">El último correo rebotó el ${clock.formatShort(bounced)}: revise la dirección.</span>`}`
 
 /** Sentence below a list that does not show all rows. */
 export const LEFT_OFF = html`<p class="suave">Se ven los 100 más nuevos. Los demás están en la API de operaciones.</p>`

@@ -5,7 +5,7 @@ import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { choiceRow, emptyState, facts, notice } from '../ui/components.ts'
 import { actionForms, type Refused } from './forms.ts'
-import { keyList, LEFT_OFF, type Rows } from './merchants.ts'
+import { addressOf, keyList, LEFT_OFF, type Rows } from './merchants.ts'
 import { following, type Office, officePage } from './shell.ts'
 import {
   COLLEAGUE_ACTIONS,
@@ -55,11 +55,11 @@ export function teamPage(options: TeamOptions): PageContent {
     place: 'equipo',
     cuerpo: html`<h1 tabindex="-1">Equipo</h1>
 ${told(root, options)}${pending > 0 && notice(html`<p><a href="${root}cuenta">${pending === 1 ? 'Hay una cosa por aprobar' : `Hay ${pending} cosas por aprobar`}</a>, en su cuenta.</p>`)}<p class="enlaces"><a href="${root}${here}/sistemas">Sistemas y sus llaves</a><a href="${root}${here}/repartidores">Repartidores y sus códigos</a><a href="${root}${here}/servicio">Servicio</a></p>
-${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en }) =>
+${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en, correo_rebotado_en }) =>
   choiceRow({
     icon: icons.Building2,
     text: nombre,
-    detail: `Puede ${permissionNames(membership.alcances)} · ${segundo_factor ? 'con segundo factor' : 'sin segundo factor'} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}`,
+    detail: `Puede ${permissionNames(membership.alcances)} · ${segundo_factor ? 'con segundo factor' : 'sin segundo factor'}${correo_rebotado_en === null ? '' : ' · sus correos rebotan'} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}`,
     href: `${root}${here}/${persona}`,
   }),
 )}${colleagues.more && LEFT_OFF}${actionForms(TEAM_ACTIONS, { thing: null, scopes, key, refused, root, here })}`,
@@ -75,14 +75,14 @@ interface ColleagueOptions extends FormOutcome {
 export function colleaguePage(options: ColleagueOptions): PageContent {
   const { office, colleague, key, refused } = options
   const { root, scopes, clock } = office
-  const { persona, nombre, correo, membership, segundo_factor, sesiones, entrado_en, creado_en } = colleague
+  const { persona, nombre, membership, segundo_factor, sesiones, entrado_en, creado_en } = colleague
   return officePage(office, {
     titulo: 'Una persona del equipo',
     place: 'equipo',
     cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">${nombre}</h1>
 ${told(root, options)}${facts([
-  ['Correo', correo],
+  ['Correo', addressOf(colleague, clock)],
   [
     'Permisos',
     html`<ul class="lista">${membership.alcances.map((one) => html`<li>${PERMISSIONS[one].nombre}: <span class="suave">${PERMISSIONS[one].allows}</span></li>`)}</ul>`,

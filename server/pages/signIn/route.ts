@@ -25,6 +25,7 @@ import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { type PageRequest, type RenderedPage, type Sheet, servePage, waitSheet } from '../page.ts'
 import { byDigest } from '../response.ts'
+import { createAddressChange } from './addressChange.ts'
 import { approvalsPart, decideByForm } from './approvals.ts'
 import { changeFactors, changesFactors } from './factors.ts'
 import { factorsPart, limitedPage, secondFactorPage } from './factorsView.ts'
@@ -54,8 +55,8 @@ type SignInDeps = Pick<
   SessionDeps
 
 /**
- * Serves the pages on which persons sign in: `/entrar`, `/invitacion/{token}`, `/cuenta` and `/cuenta/presencia`. They
- * work without JavaScript, except for passkeys. Opening a page never changes anything, because mail programs open links
+ * Serves the pages on which persons sign in: `/entrar`, `/invitacion/{token}`, `/cuenta`, `/cuenta/correo` and
+ * `/cuenta/presencia`. They work without JavaScript, except for passkeys. Opening a page never changes anything, because mail programs open links
  * by themselves.
  */
 export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
@@ -95,6 +96,7 @@ export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
   servePage(app, '/entrar', page(handlerOf), (rest) => !['', 'codigo', 'segundo-factor'].includes(rest))
   servePage(app, '/invitacion', page(invitacion))
   servePage(app, '/cuenta/presencia', page(createPresence(deps, passkeys)), (rest) => !['', 'codigo'].includes(rest))
+  servePage(app, '/cuenta/correo', page(createAddressChange(deps)), (rest) => !['', 'codigo'].includes(rest))
   servePage(app, '/cuenta', page(cuenta), (rest) => rest !== '')
 }
 

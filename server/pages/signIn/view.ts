@@ -38,10 +38,10 @@ export const input = ({ id, label, value, faults, attributes }: InputOptions): H
   })
 
 /** Draws the field for a mail address. */
-const addressField = (value: string, faults: FormFaults): Html =>
+export const addressField = (label: string, value: string, faults: FormFaults): Html =>
   field({
     id: 'correo',
-    label: 'Su correo',
+    label,
     fault: faults.correo,
     control: (own) =>
       html`<input type="email" name="correo" required maxlength="254" autocomplete="username" autocapitalize="none" spellcheck="false" ${own}${value !== '' && html` value="${value}"`}>`,
@@ -108,7 +108,7 @@ export const addressPage = (
   cuerpo: html`<h1 tabindex="-1">Entrar</h1>
 ${idle && notice(html`<p>Su sesión terminó porque pasó un rato sin que nadie la usara. Entre otra vez y sigue donde estaba.</p>`, 'espera')}${summary(faults)}<p>Le mandamos un código a su correo. No hace falta ninguna contraseña.</p>
 <form method="post" action="${root}entrar">${returnField(returnTo)}
-${addressField(correo, faults)}
+${addressField('Su correo', correo, faults)}
 ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
 ${passkeys && passkeyButton(root, passkeys.dominio, 'entrar', { returnTo })}`,
@@ -186,7 +186,7 @@ ${
 }${
   asksForCorreo &&
   html`${input({ id: 'nombre', label: 'Su nombre', value: values.nombre, faults, attributes: html`type="text" maxlength="120" autocomplete="name"` })}
-${addressField(values.correo, faults)}`
+${addressField('Su correo', values.correo, faults)}`
 }${button({ text: 'Aceptar y entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>`,
 })
@@ -272,7 +272,7 @@ ${
 }
 ${facts([
   ['Nombre', sesion.nombre],
-  ['Correo', sesion.correo],
+  ['Correo', html`${sesion.correo} <a class="aparte" href="${root}cuenta/correo">Cambiar el correo</a>`],
   ['Trabaja en', current && nameOf(current.comercio)],
   ['Permisos', current && scopeList(current.alcances)],
 ])}
