@@ -2,7 +2,7 @@ import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { FormatoDeEtiquetas } from '../../generated/contract/types/index.ts'
 import type { DocumentBrand } from '../../platform/brand/brand.ts'
 import { barsOf, drawBars, drawQr, QUIET_ZONE_128, qrOf } from '../../platform/pdf/barcodes.ts'
-import { createDocument, type PdfDocument, toBuffer } from '../../platform/pdf/document.ts'
+import { createDocument, openImage, type PdfDocument } from '../../platform/pdf/document.ts'
 import { lineHeight } from '../../platform/pdf/lines.ts'
 import { createTypography } from '../../platform/pdf/text.ts'
 import { drawLabel, type EtiquetaData, LABEL_SHEET, type LabelCanvas } from './label.ts'
@@ -98,7 +98,7 @@ function drawInCell(doc: PdfDocument, cellIndex: number, drawEtiqueta: () => voi
 function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
   // Couriers read Latin script, even where a font has the letters of another one.
   const typography = createTypography(doc, 'latin')
-  const logoImage = openLogo(doc, brand)
+  const logoImage = brand.logo && openImage(doc, brand.logo.black.png)
   return {
     typography,
     brand: { nombre: brand.nombre, logo: brand.logo?.black ?? null },
@@ -124,11 +124,4 @@ function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
       return qr && ((x, y, side) => drawQr(doc, qr, x, y, side))
     },
   }
-}
-
-function openLogo(doc: PdfDocument, { logo }: DocumentBrand): PDFKit.Mixins.ImageSrc | undefined {
-  if (!logo) return undefined
-  // The types of PDFKit lack `openImage`.
-  const { openImage } = doc as unknown as { openImage(bytes: Buffer): PDFKit.Mixins.ImageSrc }
-  return openImage.call(doc, toBuffer(logo.black.png))
 }
