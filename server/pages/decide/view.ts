@@ -167,7 +167,10 @@ ${ARROWS}
 `
 }
 
-const MAP_OPTIONS = { titulo: 'ayuda-mapa', hint: 'Toque el lugar en el mapa, o arrastre el pin hasta la puerta.' }
+const MAP_OPTIONS = {
+  titulo: 'ayuda-mapa',
+  hint: 'Mueva el mapa hasta que el pin esté en la puerta, o toque el lugar.',
+}
 
 interface Campo {
   nombre: AnswerFault['campo']

@@ -89,7 +89,7 @@ const way = (shape: string, drawing: string, name: string) =>
 
 const MAP_OPTIONS = {
   titulo: 'titulo',
-  hint: 'Toque su casa en el mapa, o arrastre el pin hasta su puerta.',
+  hint: 'Mueva el mapa hasta que el pin esté en su puerta, o toque su casa.',
   moreButtons: html`
 <button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
 <button type="button" data-forma="descripcion">Describirlo con palabras</button>`,

@@ -3,7 +3,7 @@
 import { askForPin, DESCRIPTION_TOO_SHORT, formatMetres, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
 import { field, showFieldFault, showStatus } from './form.ts'
 import { type CampoDeEnlace, prepareLink } from './link.ts'
-import { prepareMap, type Visor } from './openMap.ts'
+import { prepareMap, UNSEEN, type Visor } from './openMap.ts'
 import { type ChosenPlace, preparePlace } from './place.ts'
 import { type PositionSearch, preparePosition } from './position.ts'
 import { type FormSteps, prepareSteps, type UbicacionWay } from './steps.ts'
@@ -51,18 +51,21 @@ export class Filling {
       return isLacking
     }
     if (!this.#place.point()) {
-      // The open map shows a pin in the middle of the municipality.
-      const fault = this.#hasMap()
-        ? 'El pin todavía no está en su puerta. Muévalo, o toque su casa en el mapa.'
-        : 'Falta el lugar. Diga el lugar de otra forma.'
-      showStatus('envio', fault, 'problema')
+      showStatus('envio', this.#missingPoint(), 'problema')
       return true
     }
     this.#search.stop()
     if (!this.#place.isImprecise() || this.#approximate.checked) return false
-    showStatus('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
+    showStatus('envio', 'Ponga el pin en su puerta, o marque que está bien.', 'problema')
     this.#approximate.focus()
     return true
+  }
+
+  /** The open map shows a pin in the middle of the municipality, which is no choice. */
+  #missingPoint(): string {
+    if (!this.#hasMap()) return 'Falta el lugar. Diga el lugar de otra forma.'
+    if (this.#place.method() === 'mapa') return UNSEEN
+    return 'El pin todavía no está en su puerta. Mueva el mapa, o toque su casa en él.'
   }
 
   #lacksDescription(): boolean {
@@ -95,7 +98,8 @@ export class Filling {
     // The map may open after the form was sent, when another page is already shown.
     if (!this.#form.isConnected) return
     const shape = this.#steps.forma()
-    const isPointed = shape === 'gps' || shape === 'mapa' || (shape === 'enlace' && this.#place.point() !== undefined)
+    const hasPointOfLink = this.#place.point() !== undefined || this.#place.method() === 'mapa'
+    const isPointed = shape === 'gps' || shape === 'mapa' || (shape === 'enlace' && hasPointOfLink)
     if (isPointed) this.#visor?.show()
     else this.#visor?.hide()
     document.getElementById('impreciso')!.hidden = !isPointed || !this.#place.isImprecise()
