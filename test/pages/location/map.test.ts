@@ -189,6 +189,13 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await boton('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations[0]).toMatchObject({ method: 'mapa', acceptsDistance: false })
+    // The thanks show the place, with tiles that are asked for alike.
+    const areTilesShown = `(() => {
+      const tiles = [...document.querySelectorAll('.croquis img')]
+      return tiles.length > 1 && tiles.every((tile) => tile.naturalWidth > 0)
+    })()`
+    await expect.poll(() => evaluate(areTilesShown)).toBe(true)
+    expect(new Set(tileReferers)).toEqual(new Set([`${url}/`]))
   })
 
   it('takes no blind tap: without tiles the other ways lead', async () => {
