@@ -1,7 +1,9 @@
 import type { ShownParcel } from '../../domain/ubicacion/ubicacion.ts'
+import * as icons from '../../generated/contract/icons.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { withFullStop } from '../../platform/words.ts'
 import { type Html, html } from '../html.ts'
+import { icon } from '../ui/components.ts'
 import type { FormValues } from './form.ts'
 
 export const UBICACION_QUESTION = '¿Dónde le entregamos su paquete?'
@@ -42,6 +44,18 @@ export const hiddenFields = (values: FormValues, fields: readonly (keyof FormVal
 /** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
 export const aroundMunicipality = ({ municipio, centre }: Pick<ShownParcel, 'municipio' | 'centre'>): Html =>
   html` data-lugar="${municipio}"${centre && html` data-lat="${centre.lat}" data-lng="${centre.lng}"`}`
+
+/**
+ * Returns the button that finds the phone's position.
+ * @param otherWays sentence that names the other ways on the page, for a phone that finds none
+ */
+export const positionButton = (otherWays: string): Html =>
+  html`<div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
+<div id="estado-gps" class="estado" role="status" data-otra="${otherWays}"></div></div>`
+
+/** Question whether a position will do that is too imprecise to identify a door. The page's script shows it. */
+export const IMPRECISE_QUESTION = html`<div id="impreciso" class="aviso" hidden><p id="porque-impreciso"></p>
+<label class="casilla"><input type="checkbox" id="aproximado" name="aproximado" value="1"> <span>Está bien así, aunque sea cerca</span></label></div>`
 
 /** Paragraph with the address that the merchant gave. */
 export const declaredAddress = (datos: ShownParcel): Html =>

@@ -1,13 +1,14 @@
 // Connects the parts of the form while the recipient fills it in: the location, the map, the link, the steps and the
 // search for the position.
-import { askForPin, DESCRIPTION_TOO_SHORT, formatMetres, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
+import type { Point } from '../../../platform/maps/point.ts'
+import { askForPin, DESCRIPTION_TOO_SHORT, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
 import { field, showFieldFault, showStatus } from './form.ts'
 import { type CampoDeEnlace, prepareLink } from './link.ts'
 import { prepareMap, UNSEEN, type Visor } from './openMap.ts'
 import { type ChosenPlace, preparePlace } from './place.ts'
 import { type PositionSearch, preparePosition } from './position.ts'
 import { type FormSteps, prepareSteps, type UbicacionWay } from './steps.ts'
-import { describePosition, readZone, type Zona } from './words.ts'
+import { describeChoice, readZone, type Zona } from './words.ts'
 
 /** Form in which the recipient gives the location, while it is filled in. */
 export class Filling {
@@ -30,7 +31,11 @@ export class Filling {
     this.#visor = prepareMap(this.#place, () => this.#update(), this.#zone)
     this.#link = prepareLink(this.#place)
     this.#steps = prepareSteps(form, (shape) => this.#onArrive(shape))
-    this.#search = preparePosition(this.#place, this.#steps, () => this.#scheduleDescription())
+    const onFind = (point: Point, precision: number) => {
+      this.#place.choose('gps', point, precision)
+      this.#steps.goTo('gps')
+    }
+    this.#search = preparePosition(onFind, () => this.#scheduleDescription())
     this.#reference.addEventListener('input', () => showFieldFault('referencia', ''))
     // The page continues with what the recipient filled in before, whether restored from this tab or returned by the
     // server.
@@ -116,10 +121,6 @@ export class Filling {
   #describe(): string {
     const point = this.#place.point()
     if (!point || this.#steps.forma() === '') return ''
-    const precision = this.#place.precision()
-    const position =
-      precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${formatMetres(precision)}, está`
-    const searchingText = this.#search.isSearching() ? ' Seguimos buscando una mejor…' : ''
-    return `${position} ${describePosition(point, this.#zone) || 'donde la ve'}.${searchingText}`
+    return describeChoice(point, this.#place.precision(), this.#zone, this.#search.isSearching())
   }
 }
