@@ -93,7 +93,7 @@ function choiceForms(datos: DecisionData, draft: Draft, map: MapData | null): Ch
   const placeFields = html`${pointField(map, draft)}${campoDeEnlace(draft)}${referenceField(draft)}${campoDeDia('otro_lugar', dias, draft)}`
   const placeDetail = map ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras'
   return [
-    withForm(OTHER_DAY, campoDeDia('otro_dia', dias, draft), `Desde el ${dayInWords(dias.desde)}`),
+    withForm(OTHER_DAY, campoDeDia('otro_dia', dias, draft), `Desde el ${dayInWords(dias[0]!)}`),
     withForm(OTHER_PLACE, placeFields, placeDetail, aroundMunicipality(datos)),
     withForm(NEIGHBOUR, html`${neighbourFields(draft)}${campoDeDia('vecino', dias, draft)}`, 'Díganos quién lo recibe'),
     refusal,
@@ -199,23 +199,14 @@ function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint
   })
 }
 
-const campoDeDia = (
-  eleccion: RecipientChoice,
-  { desde, hasta }: NonNullable<DecisionData['dias']>,
-  draft: Draft,
-): Html =>
+const campoDeDia = (eleccion: RecipientChoice, dias: NonNullable<DecisionData['dias']>, draft: Draft): Html =>
   campo(eleccion, draft, {
     nombre: 'fecha',
     etiqueta: '¿Qué día?',
+    hint: addDays(dias[0]!, dias.length - 1) === dias.at(-1) ? undefined : 'Solo los días en que repartimos.',
     control: (attributes, value) =>
-      html`<select ${attributes}>${diasEntre(desde, hasta).map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
+      html`<select ${attributes}>${dias.map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
   })
-
-function diasEntre(from: string, until: string): string[] {
-  const days = []
-  for (let day = from; day <= until; day = addDays(day, 1)) days.push(day)
-  return days
-}
 
 const campoDeEnlace = (draft: Draft): Html =>
   campo('otro_lugar', draft, {
