@@ -1,6 +1,7 @@
 import type { ShownParcel } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generated/contract/icons.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { withSoftHyphens } from '../../platform/softHyphens.ts'
 import { withFullStop } from '../../platform/words.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../ui/components.ts'
@@ -30,7 +31,7 @@ function shorten(text: string): string {
 
 /** Returns the sentence that says who sends the parcel, and what is in it. */
 export const contentSentence = ({ comercio, contenido }: Pick<ShownParcel, 'comercio' | 'contenido'>): Html =>
-  html`<strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${withFullStop(shorten(contenido.trim()))}</strong>` : 'un paquete.'}`
+  html`<strong>${withSoftHyphens(comercio)}</strong> le envía ${contenido?.trim() ? html`<strong>${withSoftHyphens(withFullStop(shorten(contenido.trim())))}</strong>` : 'un paquete.'}`
 
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
 export const parcelSummary = (datos: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
