@@ -161,7 +161,7 @@ function pointField(map: MapData | null, { eleccion, values }: Draft): Html {
     html`<input type="hidden" name="${name}" value="${(eleccion === 'otro_lugar' && values[name]) || ''}">`
   const otherWays = `O ${map ? 'toque «Señalarlo en el mapa», ' : ''}pegue un enlace o descríbalo, aquí abajo.`
   return html`${(['lat', 'lng', 'precision_m'] as const).map(hiddenField)}
-<div id="con-punto" hidden>${positionButton(otherWays)}
+<div id="con-punto" hidden>${positionButton('', otherWays)}
 ${
   map &&
   html`<button type="button" class="opcion" id="abrir-mapa">${icon(icons.MapPin)}<span>Señalarlo en el mapa</span></button>

@@ -48,10 +48,11 @@ export const aroundMunicipality = ({ municipio, centre }: Pick<ShownParcel, 'mun
 
 /**
  * Returns the button that finds the phone's position.
+ * @param kind class of the filled button, where the position is the next step
  * @param otherWays sentence that names the other ways on the page, for a phone that finds none
  */
-export const positionButton = (otherWays: string): Html =>
-  html`<div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
+export const positionButton = (kind: 'principal' | '', otherWays: string): Html =>
+  html`<div id="con-gps"><button type="button" class="opcion ${kind}" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
 <div id="estado-gps" class="estado" role="status" data-otra="${otherWays}"></div></div>`
 
 /** Question whether a position will do that is too imprecise to identify a door. The page's script shows it. */

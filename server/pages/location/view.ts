@@ -76,7 +76,7 @@ function renderChoices(datos: UbicacionRequestData, isChanging: boolean, hasMap:
 <p>${name && `Hola, ${name}. `}${isChanging ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
 ${declaredAddress(datos)}
 <div class="formas" data-con-js hidden>
-${positionButton(`O toque ${hasMap ? '«Señalarlo en el mapa», ' : ''}«Pegar un enlace de mapa» o «Describirlo con palabras», aquí abajo.`)}
+${positionButton('principal', `O toque ${hasMap ? '«Señalarlo en el mapa», ' : ''}«Pegar un enlace de mapa» o «Describirlo con palabras», aquí abajo.`)}
 ${hasMap && way('mapa', icons.MapPin, 'Señalarlo en el mapa')}
 ${way('enlace', icons.Link, 'Pegar un enlace de mapa')}
 ${way('descripcion', icons.Pencil, 'Describirlo con palabras')}
