@@ -169,6 +169,8 @@ async function openEnvironment(
     DATA_DIR: dataDir,
     PORT: '0',
     LOG_LEVEL: 'info',
+    // Recipients may choose any day, whatever day it is.
+    REST_DAYS: 'none',
     // Refused behind a proxy.
     ...(ownVariables.TRUST_PROXY ? {} : { WEBHOOKS_LOOPBACK: '1' }),
     // All of them come from this machine. What limits do is looked at where it is told.

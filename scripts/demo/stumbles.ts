@@ -52,8 +52,7 @@ export async function chooseOtherDay(mishaps: Mishaps): Promise<{ decidedGuia: G
   const buzon = async () => (await fetch(`${url}/buzon`)).text()
   const enlaceDe = (page: string) => /href="(d\/[^"]+)"/.exec(page)?.[1]
   const link = enlaceDe(await readUntil(buzon, (page) => enlaceDe(page) !== undefined))
-  const { decision } = await api.guias.obtener(guia)
-  const body = new URLSearchParams({ eleccion: 'otro_dia', fecha: decision?.fecha_desde ?? '' })
+  const body = new URLSearchParams({ eleccion: 'otro_dia' })
   await fetch(`${url}/${link}`, { method: 'POST', redirect: 'manual', body })
   const decidedGuia = await api.guias.obtener(guia)
   await operar(guia, 'en_ruta')

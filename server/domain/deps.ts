@@ -52,6 +52,7 @@ type ServiceConfigKey =
   | 'ubicacionRetention'
   | 'webhookRetention'
   | 'timeZone'
+  | 'restDays'
 
 /** Settings that operations, pages and jobs read: some members of the configuration, the public URL and the brand. */
 export interface ServiceSettings extends Pick<Config, ServiceConfigKey> {

@@ -182,6 +182,7 @@ export const settingsOf = (config: Config, publicUrl: string, images = NO_IMAGES
     ubicacionRetention: config.ubicacionRetention,
     webhookRetention: config.webhookRetention,
     timeZone: config.timeZone,
+    restDays: config.restDays,
     publicUrl,
     urlDePersonas: byName(publicUrl),
     lacksMail: config.correo === undefined,

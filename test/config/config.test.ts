@@ -58,6 +58,7 @@ describe('configuration', () => {
       helpPhone: null,
       repartidorReach: 'custodia',
       timeZone: undefined,
+      restDays: { weekdays: [0], guatemala: true, days: [] },
       storage: { tipo: 'local' },
       mensajeria: { tipo: 'buzon' },
       correo: undefined,
@@ -162,6 +163,15 @@ describe('configuration', () => {
     expect(() => leer({ SUPPORT_PHONE: '2345 6789' })).toThrow(/SUPPORT_PHONE: .*código de país/)
   })
 
+  it('reads the days without deliveries, and says how they are written', () => {
+    const read = (REST_DAYS: string) => readConfig({ REST_DAYS }, '/').restDays
+    expect(read('none')).toEqual({ weekdays: [], guatemala: false, days: [] })
+    expect(read('domingo, 12-24')).toEqual({ weekdays: [0], guatemala: false, days: ['12-24'] })
+    expect(() => read('24 de diciembre')).toThrow(
+      'REST_DAYS: debe ser none, o días separados por comas: domingo, guatemala (sus feriados), 12-24 (cada año), 2026-12-24',
+    )
+  })
+
   it('tells every fault at once', () => {
     const malo = {
       PORT: '70000',
@@ -176,6 +186,7 @@ describe('configuration', () => {
       BRAND_COLOR: 'verde',
       SUPPORT_PHONE: '2345 6789',
       TIME_ZONE: 'Marte/Olimpo',
+      REST_DAYS: 'navidad',
     }
     const error = (() => {
       try {

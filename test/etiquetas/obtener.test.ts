@@ -55,7 +55,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'San Juan Sacatepéquez',
       'Guatemala',
       '5a avenida norte 12, casa 3',
-      'Indicaciones: Portón verde, frente a la tienda',
+      'Portón verde, frente a la tienda',
       '2 pares de zapatos',
       'PRUEBA',
       codigo.replace(/(.{4})(?=.)/g, '$1-'),

@@ -35,7 +35,7 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
     'Antigua Guatemala',
     'Sacatepéquez',
     '5a avenida norte 12, casa 3',
-    'Indicaciones: Portón verde, frente a la tienda',
+    'Portón verde, frente a la tienda',
     '2 pares de zapatos',
   ]) {
     expect(texto).toContain(dicho)
@@ -144,9 +144,11 @@ test('every code reads back', () => {
   )
 })
 
-test('test labels say PRUEBA across and at the top', async () => {
-  const { texto } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })]))
-  expect(texto.match(/PRUEBA/g)).toHaveLength(2)
+test('test labels say PRUEBA at the top and behind the destination', async () => {
+  const { chunks } = parsePdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })]))
+  const texts = chunks.map(({ texto }) => texto)
+  expect(texts.filter((text) => text === 'PRUEBA')).toHaveLength(2)
+  expect(texts[texts.lastIndexOf('PRUEBA') + 1]).toBe('ENTREGAR A')
 })
 
 test(
@@ -203,10 +205,10 @@ test('long indications of a pickup are cut, and the destination keeps its texts'
   expect(largas.texto).not.toContain(LARGAS.trim())
   // The lines of the sender leave the space, so the destination begins where it did.
   expect(largas.destino).toBe(sin.destino)
-  expect(largas.texto).toContain('Indicaciones: Portón verde, frente a la tienda')
+  expect(largas.texto).toContain('Portón verde, frente a la tienda')
   const corta = await con({ direccion: null, contacto: null, telefono: null, nombre: 'B', indicaciones: LARGAS })
   expect(Math.abs(corta.destino - sin.destino)).toBeLessThan(20)
-  expect(corta.texto).toContain('Indicaciones: Portón verde, frente a la tienda')
+  expect(corta.texto).toContain('Portón verde, frente a la tienda')
 })
 
 test('a code in groups of four', () => {

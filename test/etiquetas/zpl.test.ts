@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { EtiquetaData } from '../../server/domain/etiquetas/label.ts'
 import { renderZpl } from '../../server/domain/etiquetas/zpl.ts'
 import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
 import { DOTS_PER_MM, fieldData, modulesOfQr, type Resolution } from '../../server/platform/zpl/zpl.ts'
@@ -80,7 +81,7 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
 })
 
 it('has the texts of the label on paper, with their accents', async () => {
-  const textos = textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos()], 203)).join('\n')
+  const textos = textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos()], 203)).join(' ')
   for (const dicho of [
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
@@ -95,13 +96,53 @@ it('has the texts of the label on paper, with their accents', async () => {
     'Antigua Guatemala',
     'Sacatepéquez',
     '5a avenida norte 12, casa 3',
-    'Indicaciones: Portón verde, frente a la tienda',
+    'Portón verde, frente a la tienda',
     '2 pares de zapatos',
     'Siga su envío con el código QR',
   ])
     expect(textos).toContain(dicho)
   expect(textos).not.toContain('PRUEBA')
   expect(textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })], 203))).toContain('PRUEBA')
+})
+
+/** Texts of a label with the height of their letters in dots, from the largest. */
+const textsBySize = async (destinatario: Partial<EtiquetaData['destinatario']>) => {
+  const label = datos({ destinatario: { ...datos().destinatario, ...destinatario } })
+  const zpl = (await renderZpl(BRAND_WITHOUT_LOGO, [label], 203)).toString('ascii')
+  return [...zpl.matchAll(/\^A0N,(\d+),\d+\^FH\^FD[^^~]*\^FS/g)]
+    .map(([field, height]) => ({ text: textsOf(Buffer.from(field)).join(''), height: Number(height) }))
+    .toSorted((a, b) => b.height - a.height)
+}
+
+it.each([
+  ['12 calle 1-25 zona 10, oficina 1204', 'ZONA 10'],
+  ['6a avenida 3-40 Z. 1', 'ZONA 1'],
+  ['6a avenida 3-40, z.01, Zona 1', 'ZONA 1'],
+  ['5a avenida norte 12', undefined],
+  ['Entre zona 9 y zona 10', undefined],
+  ['Plaza. 4, Zona Viva, lote Z5, zona 100', undefined],
+])('shows the zone of the address %j as %s', async (direccion, expected) => {
+  const texts = await textsBySize({ direccion })
+  expect(texts.map(({ text }) => text).find((text) => text.startsWith('ZONA'))).toBe(expected)
+})
+
+it('shows the municipality and the zone in the largest letters', async () => {
+  for (const repetitions of [1, 5]) {
+    const direccion = '12 calle 1-25 zona 10, edificio Géminis, torre norte. '.repeat(repetitions)
+    const texts = await textsBySize({ municipio: 'Villa Nueva', direccion, indicaciones: 'Tocar el timbre' })
+    const [first, second, third] = texts.filter(({ text }) => text !== '7K3M-9QX2-A1B4')
+    expect([first!.text, second!.text]).toEqual(['Villa Nueva', 'ZONA 10'])
+    expect(second!.height).toBeGreaterThan(third!.height)
+  }
+})
+
+it('leaves long indications readable beside a long address', async () => {
+  const indicaciones = 'Por la garita de la 13 calle, seguir recto y doblar en la tienda. '.repeat(4).slice(0, 220)
+  const texts = await textsBySize({ direccion: 'Condominio Las Luces, casa 27. '.repeat(7), indicaciones })
+  const lines = texts.filter(({ text }) => indicaciones.includes(text))
+  expect(lines.reduce((length, { text }) => length + text.length, 0)).toBeGreaterThan(205)
+  // The letters of the sheet of four are smaller by a sixth: 7 points here are 2 mm there.
+  for (const { height } of lines) expect(height).toBeGreaterThanOrEqual((7 / 72) * 203)
 })
 
 it('writes other scripts in Latin letters, with a mark, and other quotation marks without one', async () => {

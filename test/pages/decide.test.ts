@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { captureScreen, hasBrowser, openContext } from '../browser.ts'
 import { useQuestions } from '../decisiones/questions.ts'
@@ -50,8 +50,9 @@ describe('the page of a decision', () => {
 
 describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
   let pagina: Page
-  const abrir = async (enlace: string, javaScriptEnabled = false) => {
+  const abrir = async (enlace: string, javaScriptEnabled = false, options: BrowserContextOptions = {}) => {
     const contexto = await openContext({
+      ...options,
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       hasTouch: true,
@@ -144,6 +145,38 @@ describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
     expect([pregunta.status, pregunta.html]).toEqual([422, expect.stringContaining('name="lat" value="16.9"')])
     expect((await enviar(enlace, { ...lejos, lat: '160' })).html).toContain('No pudimos leer el lugar.')
     expect((await enviar(enlace, { ...lejos, seguro: '1' })).status).toBe(303)
+  })
+
+  it('the phone’s position is another place, and an imprecise one is asked about', async () => {
+    const question = await preguntada()
+    const position = { latitude: 14.721, longitude: -90.641, accuracy: 1_800 }
+    await abrir(question.enlace, true, { permissions: ['geolocation'], geolocation: position })
+    await pagina.route(/tile\.openstreetmap\.org/, (tile) =>
+      tile.fulfill({ contentType: 'image/svg+xml', body: EMPTY }),
+    )
+    await opcion('otro lugar').tap()
+    await boton('Estoy ahí ahora').tap()
+    await pagina.getByText('precisión de unos 1.8 km').waitFor()
+    await boton('Pedir ese lugar').tap()
+    await pagina.getByRole('alert').getByText('Esta posición puede fallar por 1.8 km').waitFor()
+    await pagina.getByText('precisión de unos 1.8 km').waitFor()
+    await checkPage({ pagina, nombre: 'decidir-impreciso', touchTargets: 'button, summary, label.casilla' })
+    await pagina.getByLabel('Está bien así, aunque sea cerca').check()
+    await boton('Pedir ese lugar').tap()
+    await titulo('Gracias, ya quedó')
+    const { ubicacion } = await question.leer()
+    expect(ubicacion).toMatchObject({ estado: 'confirmada', lat: 14.721, lng: -90.641, precision_m: 1_800 })
+  })
+
+  it('a phone without positions is told the buttons of the page', async () => {
+    await abrir((await preguntada()).enlace, true)
+    await opcion('otro lugar').tap()
+    await boton('Estoy ahí ahora').tap()
+    await pagina.getByText('El teléfono no nos dio permiso').waitFor()
+    const named = (await pagina.locator('#estado-gps').innerText()).match(/«(?:Estoy|Señalarlo)[^»]*»/g) ?? []
+    expect(named.length).toBeGreaterThanOrEqual(2)
+    // The button that failed can be tapped again.
+    for (const name of new Set(named)) expect(await boton(name.slice(1, -1)).isVisible()).toBe(true)
   })
 
   it('has no fault that axe finds, in light and dark and with letters twice as large', async () => {

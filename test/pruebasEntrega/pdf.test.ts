@@ -8,21 +8,34 @@ import { FULL_RUN_ONLY } from '../factories.ts'
 import { parsePdf } from './readPdf.ts'
 import { archivo, buildMilestone, createSampleImage, datos, firma, foto, fotoBytes, sha256 } from './sample.ts'
 
-test('the map stands where there is room for it, and costs no page', async () => {
-  const conMapa = {
-    locationMap: { image: (await prepareImage(fotoBytes, 640, 78))!, attribution: '© Calles de Todos' },
-  }
-  for (const cambios of [{}, { fotos: [], firma: null }, { fotos: [foto, foto, foto] }]) {
-    const [sin, con] = [
-      parsePdf(await composePdf(datos(cambios))),
-      parsePdf(await composePdf(datos({ ...cambios, ...conMapa }))),
+const locationMap = { image: (await prepareImage(fotoBytes, 640, 78))!, attribution: '© Calles de Todos' }
+
+test('the first page shows the first photo and a map, which cost no page', async () => {
+  const cases: [Partial<PruebaData>, number][] = [
+    [{}, 3],
+    [{ fotos: [], firma: null }, 1],
+    [{ fotos: [foto, foto, foto] }, 3],
+    [{ fotos: Array(10).fill(foto), historial: Array(30).fill(datos().historial[0]) }, 3],
+  ]
+  for (const [changes, pictures] of cases) {
+    const [without, withMap] = [
+      parsePdf(await composePdf(datos(changes))),
+      parsePdf(await composePdf(datos({ ...changes, locationMap }))),
     ]
-    expect(con.pageCount).toBe(sin.pageCount)
-    expect(con.texto).toContain('Lugar de la entrega')
-    expect(con.texto).toContain('Mapa: © Calles de Todos')
-    expect(sin.texto).not.toContain('Mapa:')
+    expect(withMap.pageCount).toBe(without.pageCount)
+    // The signature stands on the first page, too.
+    expect(withMap.contents[0]!.match(/^\/I\d+ Do$/gm)).toHaveLength(pictures)
+    expect(withMap.chunks.find(({ texto }) => texto.includes('Mapa: © Calles de Todos'))!.pagina).toBe(0)
+    expect(without.texto).not.toContain('Mapa:')
   }
-  expect(parsePdf(await composePdf(datos({ ...conMapa, posicion: null }))).texto).not.toContain('Mapa:')
+  expect(parsePdf(await composePdf(datos({ locationMap, posicion: null }))).texto).not.toContain('Mapa:')
+})
+
+test('the first page shows the first photo that can be shown, and the file contains it once', async () => {
+  const broken = await archivo('rota.jpg', Buffer.from('no es una imagen'))
+  const { texto, jpegs } = parsePdf(await composePdf(datos({ fotos: [broken, foto], firma: null })))
+  expect(texto).toContain('Foto 2 de 2 · ')
+  expect(jpegs).toHaveLength(1)
 })
 
 test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {

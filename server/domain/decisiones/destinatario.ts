@@ -7,7 +7,7 @@ import { dayIn, isDay } from '../../platform/time/day.ts'
 import { FAR_KM } from '../catalogo/catalogo.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
-import { ASKED_OTHER_DAY, diasDe, isTaken } from '../estados/decision.ts'
+import { ASKED_OTHER_DAY, daysOf, diasDe, isTaken } from '../estados/decision.ts'
 import { darPaso, retryLostRaces } from '../eventos/evento.ts'
 import { judgeDestino } from '../records/advertencias.ts'
 import type { GuiaRow } from '../records/guiaFields.ts'
@@ -53,8 +53,8 @@ export interface DecisionData extends ShownParcel {
   returns: boolean
   /** IANA time zone of the destination. */
   zona: string
-  /** Days on which another attempt may be made; null if no attempt is left. */
-  dias: { desde: Dia; hasta: Dia } | null
+  /** Days that the recipient may choose for another attempt, at least one; null if no attempt is left. */
+  dias: readonly Dia[] | null
   /** Decision that was taken; null if none was. */
   decided: (Pick<Decision, 'accion' | 'por'> & { eleccion: RecipientChoice | null }) | null
   /**
@@ -190,7 +190,9 @@ function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow
     vence_en: (row.expiry ?? now).toISOString(),
     returns: row.decision_vence !== null,
     zona,
-    dias: row.decision?.opciones.includes('reintentar') ? diasDe(row.decision.fecha_desde, dayIn(now, zona)) : null,
+    dias: row.decision?.opciones.includes('reintentar')
+      ? daysOf(diasDe(row.decision.fecha_desde, dayIn(now, zona)), settings.restDays)
+      : null,
     decided: estado === 'decidida' ? { accion, por, eleccion } : null,
     replaceable: replaceableOf(row, now),
     vecino: estado === 'decidida' && eleccion === 'vecino' ? neighbourOf(row.indicaciones) : null,
@@ -291,6 +293,7 @@ export function answerLockedGuia(
   if (response.eleccion === 'rechazo') return returnLockedGuia(writer, caller, lockedGuia)
   return retryLockedGuia(deps, writer, caller, lockedGuia, {
     fecha: response.fecha,
+    restDays: deps.settings.restDays,
     changeGuia: async () => {
       const neighbour = response.eleccion === 'vecino' ? response.vecino : undefined
       const correctedGuia = await changeNeighbour(writer, caller, lockedGuia, neighbour)

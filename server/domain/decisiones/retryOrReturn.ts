@@ -1,12 +1,14 @@
 import type { Decision, Dia, Estado, Franja, QuienResuelve } from '../../generated/contract/types/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { dayIn } from '../../platform/time/day.ts'
+import type { RestDays } from '../../platform/time/restDays.ts'
 import { timeZoneOf } from '../catalogo/timeZone.ts'
 import { admitsCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import {
   type Dias,
   dayOutOfRange,
+  daysOf,
   diasDe,
   isAwaitingDecision,
   isTaken,
@@ -35,11 +37,13 @@ export interface RequestedIntento {
   /** Day of the attempt. Undefined: the first possible day. */
   fecha?: Dia | undefined
   franja?: Franja | undefined
+  /** Days on which the attempt must not be; undefined: the person who decides may choose any day. */
+  restDays?: RestDays | undefined
   /** Writes the changes of the guide that the attempt needs, and returns the guide. */
   changeGuia: () => Promise<GuiaRow>
 }
 
-export type DecisionDeps = LockedGuiaDeps & { settings: Pick<ServiceSettings, 'timeZone'> }
+export type DecisionDeps = LockedGuiaDeps & { settings: Pick<ServiceSettings, 'timeZone' | 'restDays'> }
 
 /**
  * Decides on another delivery attempt for a locked guide, in the lock's transaction.
@@ -51,12 +55,12 @@ export async function retryLockedGuia(
   writer: LockedGuiaWriter,
   { por, autor, descripcion }: Decider,
   lockedGuia: LockedGuia,
-  { fecha, franja, changeGuia }: RequestedIntento,
+  { fecha, franja, restDays, changeGuia }: RequestedIntento,
 ): Promise<GuiaRow> {
   const now = writer.clock()
   const zone = timeZoneOf(lockedGuia, settings.timeZone)
   const openDecision = requireRetryable(lockedGuia)
-  const day = requireDay(diasDe(openDecision.fecha_desde, dayIn(now, zone)), fecha)
+  const day = requireDay(diasDe(openDecision.fecha_desde, dayIn(now, zone)), fecha, restDays)
   requireWindow(franja)
   const changedGuia = await changeGuia()
   const decision = takeDecision(openDecision, { accion: 'reintentar', por, fecha: day, franja: franja ?? null })
@@ -153,12 +157,16 @@ function requireReturnable({ estado }: GuiaRow): void {
 
 /**
  * Returns the day of the attempt.
- * @throws Problema 422 if it is too early or too late
+ * @throws Problema 422 if it is too early or too late, or nothing is delivered on it
  */
-function requireDay({ desde, hasta }: Dias, requestedDay: Dia | undefined): Dia {
-  const day = requestedDay ?? desde
-  if (day >= desde && day <= hasta) return day
-  throw dayOutOfRange({ desde, hasta })
+function requireDay(dias: Dias, requestedDay: Dia | undefined, restDays: RestDays | undefined): Dia {
+  const offeredDays = daysOf(dias, restDays)
+  const day = requestedDay ?? offeredDays[0]!
+  if (day < dias.desde || day > dias.hasta) throw dayOutOfRange(dias)
+  if (offeredDays.includes(day)) return day
+  const other = offeredDays.find((offeredDay) => offeredDay > day) ?? offeredDays.at(-1)!
+  const mensaje = `ese día no se reparte; elija otro, por ejemplo ${other}`
+  throw problemOfFaults('validacion', [{ campo: '/fecha', codigo: 'fuera_de_rango', mensaje }])
 }
 
 /**

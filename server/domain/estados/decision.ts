@@ -3,6 +3,7 @@
 import type { Decision, Dia, Estado, Motivo, PoliticaDeIntentos } from '../../generated/contract/types/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
+import { isRestDay, type RestDays } from '../../platform/time/restDays.ts'
 import { DAY_MS } from '../../platform/time/units.ts'
 import { isFinalState } from './estados.ts'
 
@@ -94,6 +95,14 @@ export function diasDe(earliestDay: Dia | null, today: Dia): Dias {
   const desde = earliestDay !== null && earliestDay > today ? earliestDay : today
   const until = addDays(today, MAX_ATTEMPT_DELAY_DAYS)
   return { desde, hasta: until < desde ? desde : until }
+}
+
+/** Returns the days of a range that are no rest days; all of them if the range has nothing else. */
+export function daysOf({ desde, hasta }: Dias, restDays: RestDays | undefined): Dia[] {
+  const days: Dia[] = []
+  for (let day = desde; day <= hasta; day = addDays(day, 1)) days.push(day)
+  const offeredDays = restDays ? days.filter((day) => !isRestDay(restDays, day)) : days
+  return offeredDays.length > 0 ? offeredDays : days
 }
 
 /** Makes the 422 for a day on which no attempt is possible. */

@@ -10,7 +10,7 @@ import type { EtiquetaData } from './label.ts'
  * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels
  * are made from the data.
  */
-export const DRAW_VERSION = 5
+export const DRAW_VERSION = 6
 
 /** Row of a guide with its merchant's name. */
 export type EtiquetaRow = GuiaRow & { nombre: string }

@@ -44,11 +44,9 @@ export interface LabelCanvas {
   readonly brand: { nombre: string; logo: { ancho: number; alto: number } | null }
   /** Fills a rectangle with black. */
   fill(x: number, y: number, width: number, height: number): void
-  /** Fills a rectangle with white, over the text behind test labels. */
-  clear(x: number, y: number, width: number, height: number): void
   logo(x: number, y: number, width: number, height: number): void
-  /** Draws the pale text «PRUEBA» behind everything. Does nothing on a printer that has no grey. */
-  backdrop(): void
+  /** Draws the pale text «PRUEBA» across the label, between two heights. Does nothing on a printer that has no grey. */
+  backdrop(top: number, bottom: number): void
   /** Returns the function that draws a text as Code 128 bars in the middle; undefined if no bars can be printed. */
   bars(text: string): ((y: number, height: number) => void) | undefined
   /** Returns the function that draws a text as a QR code in a square; undefined if the text is too long. */
@@ -78,25 +76,26 @@ export function drawLabel(canvas: LabelCanvas, etiqueta: EtiquetaData): void {
     canvas,
     typography: canvas.typography,
     etiqueta,
-    rule: (y, thickness = 1) => canvas.fill(X, y, WIDTH, thickness),
+    rule: (y, thickness = 1, width = WIDTH) => canvas.fill(X, y, width, thickness),
   }
-  if (etiqueta.modo === 'test') canvas.backdrop()
   let y = drawHeader(sheet)
   y = code(sheet, y + 5)
   sheet.rule(y)
   y = drawSender(sheet, y + 5)
   sheet.rule(y, 2)
-  const footTop = LABEL_SHEET.alto - X - FOOT_HEIGHT
-  destino(sheet, y + 6, footTop - 5)
-  sheet.rule(footTop)
-  drawContentAndQr(sheet, footTop + 1)
+  const drawQr = canvas.qr(etiqueta.url_rastreo)
+  const besideQr = drawQr ? WIDTH - QR_SIDE - 6 : WIDTH
+  const contentTop = drawContents(sheet, besideQr)
+  drawDestination(sheet, y + 7, contentTop, besideQr)
+  drawNote(sheet, besideQr, drawQr !== undefined)
+  drawQr?.(X + WIDTH - QR_SIDE + 8, QR_TOP, QR_SIDE)
 }
 
 interface Sheet {
   canvas: LabelCanvas
   typography: Typography
   etiqueta: EtiquetaData
-  rule: (y: number, thickness?: number) => void
+  rule: (y: number, thickness?: number, width?: number) => void
 }
 
 function drawHeader(sheet: Sheet): number {
@@ -140,8 +139,6 @@ const BARS_HEIGHT = 56
 
 function code({ canvas, typography, etiqueta }: Sheet, y: number): number {
   const drawBars = etiqueta.guia.length <= LARGO_128 ? canvas.bars(etiqueta.guia) : undefined
-  // Bars and quiet zones need a white background, and the text of test labels may lie behind them.
-  canvas.clear(0, y, LABEL_SHEET.ancho, BARS_HEIGHT + 4)
   drawBars?.(y + 2, BARS_HEIGHT)
   const bottom = y + (drawBars ? BARS_HEIGHT + 4 : 0)
   const base = { weight: 'strong', letterSpacing: 1.2 } as const
@@ -179,73 +176,115 @@ function drawSender({ typography, etiqueta }: Sheet, y: number): number {
 const coordinates = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
   lat === null || lng === null ? '' : `${lat.toFixed(5)}, ${lng.toFixed(5)}`
 
-/**
- * Draws the destination. Warehouses sort parcels by municipality, so the municipality's name must be readable from two
- * metres away.
- */
-function destino({ typography, etiqueta }: Sheet, y: number, limitY: number): void {
-  const { nombre, telefono, departamento, municipio, direccion, indicaciones } = etiqueta.destinatario
-  const drawBlock = (
-    value: string | null,
-    top: number,
-    base: Omit<TextStyle, 'cuerpo'>,
-    fontSizes: number[],
-    height: number,
-  ) => {
-    if (!value?.trim()) return top
-    const box = { ancho: WIDTH, alto: Math.max(0, Math.min(height, limitY - top)) }
-    if (box.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return top
-    const text = typography.fit(value, base, fontSizes, box)
-    return typography.write(text.lineas, X, top, text.style)
-  }
-  const strong = { weight: 'strong', leading: 1.18 } as const
-  const normal = { leading: 1.24 } as const
-  // A long address makes the other texts smaller, because a cut address costs more than a small municipality.
-  const isTight = `${direccion ?? ''}${indicaciones ?? ''}`.length > 220
-  const fontSizes = isTight
-    ? { nombre: [11, 9, 8], municipio: [17, 14, 11, 9], departamento: [9, 8, 7] }
-    : { nombre: [15, 13, 11, 9, 8], municipio: [26, 22, 18, 14, 11, 9], departamento: [12, 10, 8, 7] }
-  let bottom = typography.write(['ENTREGAR A'], X, y, CAPTION)
-  bottom = drawBlock(nombre ?? 'Destinatario sin nombre', bottom + 1, strong, fontSizes.nombre, isTight ? 27 : 34)
-  const telephoneText = `Tel. ${telefono === null ? '—' : showTelephone(telefono)}`
-  // The courier reads the number at arm's length while dialling it.
-  bottom = drawBlock(telephoneText, bottom, strong, [isTight ? 9 : 10.5], 14) + (isTight ? 2 : 4)
-  bottom = drawBlock(municipio, bottom, strong, fontSizes.municipio, isTight ? 22 : 34)
-  bottom = drawBlock(departamento, bottom, normal, fontSizes.departamento, 18) + (isTight ? 3 : 5)
-  bottom =
-    drawBlock(
-      direccion,
-      bottom,
-      strong,
-      [12.5, 11, 10, 9, 8, 7, 6.2],
-      indicaciones ? (limitY - bottom) * 0.5 : limitY - bottom,
-    ) + 4
-  drawBlock(indicaciones && `Indicaciones: ${indicaciones}`, bottom, normal, [10, 9, 8, 7, 6.2, 5.4], limitY - bottom)
+/** Matches a zone as addresses write it: «zona 10», «Z. 1». */
+const ZONE = /(?<![\p{L}\d])z(?:ona|\.) *0?(\d{1,2})(?![\p{L}\d])/giu
+
+/** Returns the number of the zone that an address names; undefined if it names none, or several. */
+function zoneOf(direccion: string | null): string | undefined {
+  const zones = new Set(Array.from((direccion ?? '').matchAll(ZONE), ([, zone]) => zone))
+  return zones.size === 1 ? [...zones][0] : undefined
 }
 
-const FOOT_HEIGHT = 78
+const STRONG = { weight: 'strong', leading: 1.18 } as const
+const NORMAL = { leading: 1.24 } as const
+/** Side of the QR code, which stands in the lower right corner. */
+const QR_SIDE = 78
+const QR_TOP = LABEL_SHEET.alto - X - QR_SIDE
 
-function drawContentAndQr({ canvas, typography, etiqueta }: Sheet, y: number): void {
-  const qr = canvas.qr(etiqueta.url_rastreo)
-  const side = FOOT_HEIGHT
-  const ancho = qr ? WIDTH - side - 6 : WIDTH
-  let bottom = typography.write(['CONTENIDO'], X, y + 5, CAPTION)
-  const box = { ancho, alto: 44 }
-  const text = typography.fit(etiqueta.contenido?.trim() || '—', { leading: 1.2 }, [9, 8, 7, 6, 5.2], box)
-  bottom = typography.write(text.lineas, X, bottom, text.style)
-  if (typography.takeTranscribed()) {
-    const aviso = typography.split(
-      '* Transcrito de otro alfabeto: el original está en el sistema',
-      { cuerpo: 6.4 },
-      ancho,
-      1,
-    )
-    typography.write(aviso, X, LABEL_SHEET.alto - X - 18, { cuerpo: 6.4 })
+/**
+ * Draws the destination: recipient, municipality, address. The indications stand below, beside the QR code, so that a
+ * long address leaves them the space that the code needs anyway.
+ */
+function drawDestination(sheet: Sheet, y: number, contentTop: number, besideQr: number): void {
+  const { canvas, typography, etiqueta } = sheet
+  const { nombre, telefono, indicaciones } = etiqueta.destinatario
+  const direccion = etiqueta.destinatario.direccion ?? ''
+  if (etiqueta.modo === 'test') canvas.backdrop(y, QR_TOP)
+  // A long address makes the other texts smaller, because a cut address costs more than a small municipality.
+  const isTight = direccion.length > 150
+  typography.write(['ENTREGAR A'], X, y, CAPTION)
+  let bottom = drawTelephone(typography, y - 2, telefono)
+  const recipient = nombre?.trim() ? nombre : 'Destinatario sin nombre'
+  const sizes = isTight ? [12, 11, 9, 8] : [15, 13, 11, 9, 8]
+  bottom = drawText(typography, recipient, bottom, STRONG, sizes, { ancho: WIDTH, alto: 34 }) + 2
+  bottom = drawMunicipality(sheet, bottom, isTight) + 4
+  const box = { ancho: WIDTH, alto: QR_TOP - bottom }
+  if (indicaciones?.trim()) {
+    // Each text gets a share of the space by its length, and an address at least two large lines.
+    const share = direccion.length / (direccion.length + (indicaciones.length * WIDTH) / besideQr)
+    box.alto = Math.min(box.alto, Math.max(34, (contentTop - bottom - 13) * share))
   }
-  const nota = typography.split('Siga su envío con el código QR', { cuerpo: 6.4 }, ancho, 1)
-  if (!qr) return
-  typography.write(nota, X, LABEL_SHEET.alto - X - 9, { cuerpo: 6.4 })
-  const x = X + WIDTH - side + 8
-  canvas.clear(x, y, side, side)
-  qr(x, y, side)
+  bottom = drawText(typography, direccion, bottom, STRONG, [14, 12.5, 11, 10, 9, 8, 7, 6.2], box)
+  if (!indicaciones?.trim()) return
+  bottom = typography.write(['INDICACIONES'], X, bottom + 3, CAPTION)
+  const below = { ancho: besideQr, alto: contentTop - 2 - bottom }
+  drawText(typography, indicaciones, bottom, NORMAL, [13, 12, 11, 10, 9, 8, 7, 6.2, 5.4], below)
+}
+
+/** Draws a text in its largest size that fits into the box; nothing if the box has no room for a line. */
+function drawText(
+  typography: Typography,
+  value: string,
+  y: number,
+  base: Omit<TextStyle, 'cuerpo'>,
+  fontSizes: number[],
+  box: { ancho: number; alto: number },
+): number {
+  if (!value.trim() || box.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return y
+  const text = typography.fit(value, base, fontSizes, box)
+  return typography.write(text.lineas, X, y, text.style)
+}
+
+/** Draws the recipient's telephone on the right. The courier reads it at arm's length while dialling. */
+function drawTelephone(typography: Typography, y: number, telefono: string | null): number {
+  const style: TextStyle = { ...STRONG, cuerpo: 11 }
+  const options = { ancho: WIDTH - 60, align: 'derecha' } as const
+  const lines = typography.split(`Tel. ${telefono === null ? '—' : showTelephone(telefono)}`, style, options.ancho, 1)
+  return typography.write(lines, X + 60, y, style, options)
+}
+
+/**
+ * Draws the municipality, and below it the department and the zone. Warehouses sort parcels by municipality and zone,
+ * so both must be readable from two metres away.
+ */
+function drawMunicipality({ canvas, typography, etiqueta }: Sheet, y: number, isTight: boolean): number {
+  const { departamento, municipio, direccion } = etiqueta.destinatario
+  const nameSizes = isTight ? [20, 17, 14, 11, 9] : [28, 26, 22, 18, 14, 11, 9]
+  const box = { ancho: WIDTH, alto: isTight ? 24 : 34 }
+  const top = drawText(typography, municipio, y, STRONG, nameSizes, box)
+  const departmentSizes = isTight ? [9, 8, 7] : [12, 10, 8, 7]
+  const zone = zoneOf(direccion)
+  if (zone === undefined) return drawText(typography, departamento, top, NORMAL, departmentSizes, { ...box, alto: 18 })
+  const zoneText = `ZONA ${zone}`
+  const style: TextStyle = { ...STRONG, cuerpo: isTight ? 15 : 21, color: '#FFFFFF' }
+  const [ancho, alto] = [typography.measure(zoneText, style) + 14, lineHeight(style)]
+  // Letters such as «g» of the municipality reach below their line.
+  const zoneTop = top + 3
+  canvas.fill(X + WIDTH - ancho, zoneTop, ancho, alto)
+  typography.write([zoneText], X + WIDTH - ancho, zoneTop, style, { ancho, align: 'centro' })
+  drawText(typography, departamento, top, NORMAL, departmentSizes, { ancho: WIDTH - ancho - 8, alto: 18 })
+  return zoneTop + alto
+}
+
+/** Draws the contents beside the QR code, upwards from the lower edge. Returns the vertical position of their top. */
+function drawContents({ typography, etiqueta, rule }: Sheet, ancho: number): number {
+  const contents = etiqueta.contenido?.trim() || '—'
+  const text = typography.fit(contents, { leading: 1.2 }, [9, 8, 7, 6, 5.2], { ancho, alto: 30 })
+  const top = NOTE_TOP - 3 - text.alto
+  const captionTop = top - lineHeight(CAPTION)
+  typography.write(['CONTENIDO'], X, captionTop, CAPTION)
+  typography.write(text.lineas, X, top, text.style)
+  rule(captionTop - 3, 1, ancho)
+  return captionTop - 3
+}
+
+const NOTE_TOP = LABEL_SHEET.alto - X - 9
+
+/** Draws the line at the lower edge: the meaning of the mark of transcribed texts, or an invitation to scan the code. */
+function drawNote({ typography }: Sheet, ancho: number, hasQr: boolean): void {
+  const invitation = hasQr ? 'Siga su envío con el código QR' : ''
+  const note = typography.takeTranscribed()
+    ? '* Transcrito de otro alfabeto: el original está en el sistema'
+    : invitation
+  typography.write(typography.split(note, { cuerpo: 6.4 }, ancho, 1), X, NOTE_TOP, { cuerpo: 6.4 })
 }

@@ -2,7 +2,8 @@ import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { FormatoDeEtiquetas } from '../../generated/contract/types/index.ts'
 import type { DocumentBrand } from '../../platform/brand/brand.ts'
 import { barsOf, drawBars, drawQr, QUIET_ZONE_128, qrOf } from '../../platform/pdf/barcodes.ts'
-import { createDocument, type PdfDocument, toBuffer } from '../../platform/pdf/document.ts'
+import { createDocument, openImage, type PdfDocument } from '../../platform/pdf/document.ts'
+import { lineHeight } from '../../platform/pdf/lines.ts'
 import { createTypography } from '../../platform/pdf/text.ts'
 import { drawLabel, type EtiquetaData, LABEL_SHEET, type LabelCanvas } from './label.ts'
 
@@ -97,18 +98,18 @@ function drawInCell(doc: PdfDocument, cellIndex: number, drawEtiqueta: () => voi
 function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
   // Couriers read Latin script, even where a font has the letters of another one.
   const typography = createTypography(doc, 'latin')
-  const logoImage = openLogo(doc, brand)
+  const logoImage = brand.logo && openImage(doc, brand.logo.black.png)
   return {
     typography,
     brand: { nombre: brand.nombre, logo: brand.logo?.black ?? null },
     fill: (x, y, width, height) => void doc.rect(x, y, width, height).fill('#000000'),
-    clear: (x, y, width, height) => void doc.rect(x, y, width, height).fill('#FFFFFF'),
     logo: (x, y, width, height) => void (logoImage && doc.image(logoImage, x, y, { width, height })),
-    backdrop() {
-      const style = { cuerpo: 76, weight: 'strong', color: '#D9D9D9', letterSpacing: 2 } as const
+    backdrop(top, bottom) {
+      const style = { cuerpo: 58, weight: 'strong', color: '#E6E6E6', letterSpacing: 2 } as const
       const width = typography.measure('PRUEBA', style)
-      doc.save().rotate(-50, { origin: [LABEL_SHEET.ancho / 2, LABEL_SHEET.alto / 2 + 20] })
-      typography.write(['PRUEBA'], (LABEL_SHEET.ancho - width) / 2, LABEL_SHEET.alto / 2 - 30, style)
+      const center = { x: LABEL_SHEET.ancho / 2, y: (top + bottom) / 2 }
+      doc.save().rotate(-20, { origin: [center.x, center.y] })
+      typography.write(['PRUEBA'], center.x - width / 2, center.y - lineHeight(style) / 2, style)
       doc.restore()
     },
     bars(text) {
@@ -123,11 +124,4 @@ function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
       return qr && ((x, y, side) => drawQr(doc, qr, x, y, side))
     },
   }
-}
-
-function openLogo(doc: PdfDocument, { logo }: DocumentBrand): PDFKit.Mixins.ImageSrc | undefined {
-  if (!logo) return undefined
-  // The types of PDFKit lack `openImage`.
-  const { openImage } = doc as unknown as { openImage(bytes: Buffer): PDFKit.Mixins.ImageSrc }
-  return openImage.call(doc, toBuffer(logo.black.png))
 }

@@ -64,7 +64,6 @@ async function createPrinterCanvas(
     typography: createPrinterTypography(ppp, writeField),
     brand: { nombre: brand.nombre, logo },
     fill: (x, y, width, height) => writeField(box(dots(x), dots(y), dots(width), Math.max(1, dots(height)))),
-    clear() {},
     logo: (x, y) => void (bits && writeField(picture(dots(x), dots(y), bits.ancho, bits.rows))),
     backdrop() {},
     bars(text) {

@@ -5,7 +5,7 @@ import { createClock } from '../../platform/time/clock.ts'
 import { drawCover, drawHeader, drawParties, drawReceiver } from './drawEntrega.ts'
 import { altoDeNota, digests, drawFotos, growthOf, heightOfDigests, heightOfEvidence, nota } from './drawEvidence.ts'
 import { distributeRows, heightOfHistory, history, measureHistoryRows } from './drawHistory.ts'
-import { drawMap, MAX_HEIGHT_WITH_FOTOS } from './drawMap.ts'
+import { drawScene, MIN_SCENE_HEIGHT } from './drawScene.ts'
 import type { PruebaData } from './pdfContent.ts'
 import { CONTENT_BOTTOM, CONTENT_WIDTH, PDF_SHEET, type PdfPage, SMALL_STYLE, X } from './pdfSheet.ts'
 
@@ -40,32 +40,39 @@ function composePages(page: PdfPage): void {
   const archivos = [...fotos, ...firmas]
   let y = drawReceiver(page, drawParties(page, drawCover(page, drawHeader(page))))
   const rows = measureHistoryRows(page)
-  const fitsOnePage = y + heightOfHistory(rows) + heightOfEvidence(page, fotos, archivos) <= CONTENT_BOTTOM
+  const historyHeight = heightOfHistory(rows)
+  const onePageRest = CONTENT_BOTTOM - y - historyHeight - heightOfEvidence(page, fotos, archivos)
+  const fitsOnePage = onePageRest >= 0
   // A second page without photos repeats the signature, enlarged, because there is no other evidence.
   const pictures = fotos.length > 0 || fitsOnePage ? fotos : firmas
-  const evidenceHeight = heightOfEvidence(page, pictures, archivos)
+  const second = CONTENT_BOTTOM - SECOND_PAGE_TOP - heightOfEvidence(page, pictures, archivos)
+  const first = CONTENT_BOTTOM - y
+  y = drawScene(page, y, fitsOnePage ? onePageRest : sceneHeight(first, second, historyHeight))
   const [firstRows, otherRows] = fitsOnePage
     ? [rows, []]
-    : distributeRows(rows, {
-        first: CONTENT_BOTTOM - y,
-        second: CONTENT_BOTTOM - SECOND_PAGE_TOP - evidenceHeight,
-        growth: growthOf(pictures),
-      })
+    : distributeRows(rows, { first: CONTENT_BOTTOM - y, second, growth: growthOf(pictures) })
   y = history(page, firstRows, y)
-  let hasMap = false
   if (!fitsOnePage) {
-    hasMap = drawMap(page, y, CONTENT_BOTTOM - y) > y
     drawFooter(page, 1, 2)
     doc.addPage()
     page.canvas.artifact(() => doc.rect(0, 0, PDF_SHEET.ancho, 6).fill(page.datos.brand.color))
     y = history(page, otherRows, SECOND_PAGE_TOP, firstRows.length > 0 ? 'Historial (continuación)' : 'Historial')
   }
-  const freeHeight = CONTENT_BOTTOM - y - evidenceHeight
-  if (!hasMap) y = drawMap(page, y, pictures.length > 0 ? Math.min(freeHeight, MAX_HEIGHT_WITH_FOTOS) : freeHeight)
   y = drawFotos(page, pictures, y, CONTENT_BOTTOM - y - heightOfDigests(archivos) - altoDeNota(page) - 24)
   digests(page, archivos, y)
   nota(page)
   drawFooter(page, fitsOnePage ? 1 : 2, fitsOnePage ? 1 : 2)
+}
+
+/**
+ * Returns the height for the scene on the first of two pages: the rest if the history fits below the scene. Otherwise
+ * the scene gets the page if the history fits on the second one, and the minimum if the history needs both.
+ */
+function sceneHeight(first: number, second: number, historyHeight: number): number {
+  // Whole points, because a sum that is larger by a rounding error would push the history to the second page.
+  const belowHistory = Math.floor(first - historyHeight)
+  if (belowHistory >= MIN_SCENE_HEIGHT) return belowHistory
+  return historyHeight <= second ? first : Math.min(first, MIN_SCENE_HEIGHT)
 }
 
 function drawFooter({ canvas, datos }: PdfPage, number: number, total: number): void {

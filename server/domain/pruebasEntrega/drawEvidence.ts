@@ -60,9 +60,17 @@ export function drawFotos({ canvas, datos, clock }: PdfPage, fotos: Archivo[], y
   return bottom + 6
 }
 
-type Cell = { x: number; y: number; ancho: number; alto: number }
+/** Place of a picture on a page, in points. */
+export type Cell = { x: number; y: number; ancho: number; alto: number }
 
-function drawFoto({ canvas, datos, clock }: PdfPage, foto: Archivo, name: string, cell: Cell, isNarrow: boolean): void {
+/** Draws a photo as large as its place permits, and its caption below. */
+export function drawFoto(
+  { canvas, datos, clock }: PdfPage,
+  foto: Archivo,
+  name: string,
+  cell: Cell,
+  isNarrow: boolean,
+): void {
   const { image, capturado_en: tomada } = foto
   const { x, y, ancho, alto } = cell
   canvas.artifact(() => canvas.doc.rect(x, y, ancho, alto).fill(TONES.background))

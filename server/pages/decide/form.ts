@@ -12,6 +12,8 @@ const CAMPOS = [
   'fecha',
   'lat',
   'lng',
+  'precision_m',
+  'aproximado',
   'enlace',
   'referencia',
   'nombre',
@@ -24,7 +26,7 @@ export type AnswerForm = Record<(typeof CAMPOS)[number], string>
 
 /** Fault of a field, in words for the recipient. */
 export interface AnswerFault {
-  campo: 'fecha' | 'enlace' | 'referencia' | 'nombre' | 'donde'
+  campo: 'fecha' | 'aproximado' | 'enlace' | 'referencia' | 'nombre' | 'donde'
   mensaje: string
 }
 
@@ -78,7 +80,8 @@ function faultsOfPlace(form: AnswerForm): AnswerFault[] {
   if (isReferenceTooLong(referencia))
     return [{ campo: 'referencia', mensaje: 'La descripción es muy larga: use 200 letras o menos.' }]
   const point = pointOfForm(form)
-  if (point) return 'mensaje' in point ? [{ campo: 'enlace', mensaje: point.mensaje }] : []
+  const pointField = methodOf(form) === 'gps' ? 'aproximado' : 'enlace'
+  if (point) return 'mensaje' in point ? [{ campo: pointField, mensaje: point.mensaje }] : []
   if (enlace === '' && referencia === '')
     return [{ campo: 'enlace', mensaje: 'Falta el lugar: pegue un enlace de mapa o descríbalo.' }]
   if (enlace === '' && referencia.length < MIN_DESCRIPTION_LENGTH)
@@ -86,15 +89,18 @@ function faultsOfPlace(form: AnswerForm): AnswerFault[] {
   return []
 }
 
+/** Only a position of the phone has a precision. */
+const methodOf = ({ precision_m }: AnswerForm) => (precision_m === '' ? 'mapa' : 'gps')
+
 /** Returns the point of the pin, or the fault of its coordinates; undefined if the form has no pin. */
-const pointOfForm = ({ lat, lng }: AnswerForm) =>
-  lat === '' && lng === '' ? undefined : readPoint({ lat, lng, precision_m: '', aproximado: '' }, 'mapa')
+const pointOfForm = (form: AnswerForm) =>
+  form.lat === '' && form.lng === '' ? undefined : readPoint(form, methodOf(form))
 
 function placeOf(form: AnswerForm): ProposedPlace {
   const { enlace, referencia, seguro } = form
   const common = { cambiar: true, acceptsDistance: seguro === '1', ...(referencia && { referencia }) }
   const point = pointOfForm(form)
-  if (point && !('mensaje' in point)) return { ...common, method: 'mapa', ...point }
+  if (point && !('mensaje' in point)) return { ...common, method: methodOf(form), ...point }
   return enlace === ''
     ? { ...common, method: 'descripcion' }
     : { ...common, method: 'enlace', enlace: linkWithin(enlace) }

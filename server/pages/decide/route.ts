@@ -14,7 +14,6 @@ import type { ReadShipment, ShownShipment } from '../tracking/shipment.ts'
 import { type AnswerFault, type AnswerForm, interpretAnswer, readAnswer } from './form.ts'
 import {
   DECISION_FAILED,
-  type DecisionMap,
   type Draft,
   decidedPage,
   EXPIRED_DECISION,
@@ -55,18 +54,15 @@ interface Opened {
 
 /**
  * Serves `/d/{token}`, where the recipient decides after a failed attempt. The link's token is the only authorization,
- * and is never logged. The page works without its script, which only opens the map for another place.
+ * and is never logged. The page works without its script, which finds the phone's position and opens
+ * the map for another place.
  */
 export function serveDecision(app: Express, options: DecisionPageOptions) {
   const { front, tiles, retentionDays, clock } = options
   const readBuilt = (archivo: string) => readGenerated(`pages/decide/${archivo}`).toString()
   const [style, program] = [readBuilt('estilo.css'), readBuilt('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
-  const mapFor = mapOf(tiles)
-  const { ver, receive } = createSheets(options, (root) => {
-    const placeMap = mapFor(root)
-    return placeMap && { ...placeMap, script }
-  })
+  const { ver, receive } = createSheets(options, script)
   servePage(app, '/d', {
     methods: ['POST'],
     cabeceras: policy(front, tiles, style, program),
@@ -91,29 +87,35 @@ export function serveDecision(app: Express, options: DecisionPageOptions) {
 
 /** Returns the policy headers of the page. It loads only the map's own files and tiles, and only if there is a map. */
 function policy(front: Front, tiles: Tiles | null, style: string, program: string) {
-  const commonSources = { 'form-action': "'self'" }
   const origin = tileOrigin(tiles)
-  if (!origin) return front.policyHeaders({ ...commonSources, 'style-src': byDigest(style) })
-  return front.policyHeaders({
-    ...commonSources,
-    'style-src': `'self' ${byDigest(style)}`,
-    'script-src': `'self' ${byDigest(program)}`,
-    'img-src': origin,
-  })
+  const ownFiles = origin ? "'self' " : ''
+  return front.policyHeaders(
+    {
+      'form-action': "'self'",
+      'style-src': ownFiles + byDigest(style),
+      'script-src': ownFiles + byDigest(program),
+      ...(origin ? { 'img-src': origin } : {}),
+    },
+    ['geolocation'],
+  )
 }
 
 /** Creates the two handlers of a link: `ver` shows its page, and `receive` answers the form sent from that page. */
 function createSheets(
-  { decisiones, readShipment }: Pick<DecisionPageOptions, 'decisiones' | 'readShipment'>,
-  mapFor: (root: string) => DecisionMap | null,
+  { decisiones, readShipment, tiles }: Pick<DecisionPageOptions, 'decisiones' | 'readShipment' | 'tiles'>,
+  placeScript: Html,
 ) {
+  const mapFor = mapOf(tiles)
   const ver = async ({ token, root }: Opened, draft = NEW_DRAFT, isLate = false): Promise<Sheet> => {
     const datos = await decisiones.leer(token)
     if (!datos) return { status: 404, ...UNKNOWN_DECISION }
     if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_DECISION }
     const shipment = (await readShipment(datos.guia))!
     if (isAnswerable(datos, draft.values))
-      return { status: draft.fallas.length > 0 ? 422 : 200, ...questionPage(datos, shipment, draft, mapFor(root)) }
+      return {
+        status: draft.fallas.length > 0 ? 422 : 200,
+        ...questionPage(datos, shipment, draft, { map: mapFor(root), placeScript }),
+      }
     return { status: isLate ? 409 : 200, ...closedPage(datos, shipment, { root, isLate }) }
   }
   const receive = async (opened: Opened, form: AnswerForm): Promise<Sheet> => {

@@ -14,7 +14,9 @@ import {
   declaredAddress,
   destinoArea,
   firstName,
+  IMPRECISE_QUESTION,
   parcelSummary,
+  positionButton,
 } from '../location/parts.ts'
 import { ARROWS, type MapData, renderMap } from '../location/tiles.ts'
 import { followRow, recipientAdvice } from '../tracking/actions.ts'
@@ -33,21 +35,17 @@ export interface Draft {
   fallas: readonly AnswerFault[]
 }
 
-/** Map of the page, and the script that opens it. */
-export interface DecisionMap extends MapData {
-  script: Html
-}
-
 /**
  * Returns the page that asks the recipient what to do with the parcel. Each choice has its own form, which opens
  * without JavaScript. If the draft has a choice, the page begins with that form, open.
  * @param map null if the service offers no map
+ * @param placeScript script of the form for another place
  */
 export function questionPage(
   datos: DecisionData,
   shipment: ShownShipment,
   draft: Draft,
-  map: DecisionMap | null,
+  { map, placeScript }: { map: MapData | null; placeScript: Html },
 ): PageContent {
   const { fallas, eleccion } = draft
   const forms = choiceForms(datos, draft, map)
@@ -55,7 +53,8 @@ export function questionPage(
   const deadline = html`${datos.dias === null && html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${withFullStop(datos.comercio)}</p>`}
 ${!isChange && renderDeadline(datos)}`
   const cuerpo = eleccion
-    ? html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
+    ? html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [campo === 'aproximado' ? campo : `${campo}-${eleccion}`, mensaje]))}
+${parcelSummary(datos)}
 <h1 tabindex="-1">${QUESTION}</h1>
 ${forms.filter((form) => form.eleccion === eleccion).map(({ form }) => form)}
 ${forms.filter((form) => form.eleccion !== eleccion).map(({ form }) => form)}
@@ -69,7 +68,7 @@ ${forms.map(({ form }) => form)}
 ${deadline}
 ${declaredAddress(datos)}</section>`,
       })
-  const script = datos.dias && map ? map.script : undefined
+  const script = datos.dias ? placeScript : undefined
   return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, cuerpo, script }
 }
 
@@ -79,7 +78,7 @@ interface ChoiceForm {
 }
 
 /** Returns the forms of the choices that are possible. */
-function choiceForms(datos: DecisionData, draft: Draft, map: DecisionMap | null): ChoiceForm[] {
+function choiceForms(datos: DecisionData, draft: Draft, map: MapData | null): ChoiceForm[] {
   const { dias } = datos
   const withForm = (choice: Choice, ...parts: [fields: Html, detail: string, attributes?: Html]) => ({
     eleccion: choice.eleccion,
@@ -91,10 +90,10 @@ function choiceForms(datos: DecisionData, draft: Draft, map: DecisionMap | null)
     'Vuelve a la tienda',
   )
   if (!dias) return [refusal]
-  const placeFields = html`${map && mapField(map, draft)}${campoDeEnlace(draft)}${referenceField(draft)}${campoDeDia('otro_lugar', dias, draft)}`
+  const placeFields = html`${pointField(map, draft)}${campoDeEnlace(draft)}${referenceField(draft)}${campoDeDia('otro_lugar', dias, draft)}`
   const placeDetail = map ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras'
   return [
-    withForm(OTHER_DAY, campoDeDia('otro_dia', dias, draft), `Desde el ${dayInWords(dias.desde)}`),
+    withForm(OTHER_DAY, campoDeDia('otro_dia', dias, draft), `Desde el ${dayInWords(dias[0]!)}`),
     withForm(OTHER_PLACE, placeFields, placeDetail, aroundMunicipality(datos)),
     withForm(NEIGHBOUR, html`${neighbourFields(draft)}${campoDeDia('vecino', dias, draft)}`, 'Díganos quién lo recibe'),
     refusal,
@@ -156,21 +155,31 @@ const renderChoice = (
 ${fields}
 <button type="submit" class="principal">${button}</button></form></details>`
 
-/** Draws the part of the form that opens the map. It stays hidden until the page's script shows it. */
-function mapField(map: DecisionMap, { eleccion, values }: Draft): Html {
-  const value = (name: 'lat' | 'lng') => (eleccion === 'otro_lugar' && values[name]) || ''
-  return html`<input type="hidden" name="lat" value="${value('lat')}"><input type="hidden" name="lng" value="${value('lng')}">
-<button type="button" class="opcion" id="abrir-mapa" hidden>${icon(icons.MapPin)}<span>Señalarlo en el mapa</span></button>
-${renderMap(map, MAP_OPTIONS)}
+/** Draws the parts of the form for a point. They stay hidden until the page's script shows them. */
+function pointField(map: MapData | null, { eleccion, values }: Draft): Html {
+  const hiddenField = (name: 'lat' | 'lng' | 'precision_m') =>
+    html`<input type="hidden" name="${name}" value="${(eleccion === 'otro_lugar' && values[name]) || ''}">`
+  const otherWays = `O ${map ? 'toque «Señalarlo en el mapa», ' : ''}pegue un enlace o descríbalo, aquí abajo.`
+  return html`${(['lat', 'lng', 'precision_m'] as const).map(hiddenField)}
+<div id="con-punto" hidden>${positionButton('', otherWays)}
+${
+  map &&
+  html`<button type="button" class="opcion" id="abrir-mapa">${icon(icons.MapPin)}<span>Señalarlo en el mapa</span></button>
+${renderMap(map, MAP_OPTIONS)}`
+}
 <p id="estado-lugar" class="estado" role="status"></p><p id="envio" class="estado" role="status"></p>
-${ARROWS}
+${IMPRECISE_QUESTION}
+${map && ARROWS}</div>
 `
 }
 
-const MAP_OPTIONS = { titulo: 'ayuda-mapa', hint: 'Toque el lugar en el mapa, o arrastre el pin hasta la puerta.' }
+const MAP_OPTIONS = {
+  titulo: 'ayuda-mapa',
+  hint: 'Mueva el mapa hasta que el pin esté en la puerta, o toque el lugar.',
+}
 
 interface Campo {
-  nombre: AnswerFault['campo']
+  nombre: Exclude<AnswerFault['campo'], 'aproximado'>
   etiqueta: string
   hint?: string
   /** Draws a form control with these attributes and this value. */
@@ -190,23 +199,14 @@ function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint
   })
 }
 
-const campoDeDia = (
-  eleccion: RecipientChoice,
-  { desde, hasta }: NonNullable<DecisionData['dias']>,
-  draft: Draft,
-): Html =>
+const campoDeDia = (eleccion: RecipientChoice, dias: NonNullable<DecisionData['dias']>, draft: Draft): Html =>
   campo(eleccion, draft, {
     nombre: 'fecha',
     etiqueta: '¿Qué día?',
+    hint: addDays(dias[0]!, dias.length - 1) === dias.at(-1) ? undefined : 'Solo los días en que repartimos.',
     control: (attributes, value) =>
-      html`<select ${attributes}>${diasEntre(desde, hasta).map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
+      html`<select ${attributes}>${dias.map((day) => html`<option value="${day}"${day === value && html` selected`}>${shortDay(day)}</option>`)}</select>`,
   })
-
-function diasEntre(from: string, until: string): string[] {
-  const days = []
-  for (let day = from; day <= until; day = addDays(day, 1)) days.push(day)
-  return days
-}
 
 const campoDeEnlace = (draft: Draft): Html =>
   campo('otro_lugar', draft, {
@@ -266,7 +266,7 @@ ${hiddenInputs({ eleccion: 'rechazo', seguro: '1', cambiar })}
  * @param distanceKm distance from that municipality, in kilometres
  */
 export function farPlacePage(datos: DecisionData, values: Partial<AnswerForm>, distanceKm: number): PageContent {
-  const { fecha = '', lat = '', lng = '', enlace = '', referencia = '', cambiar = '' } = values
+  const { fecha, lat, lng, precision_m, aproximado, enlace, referencia, cambiar } = values
   const km = distanceKm.toLocaleString('es-GT')
   return {
     titulo: '¿Seguro que es ahí?',
@@ -274,7 +274,7 @@ export function farPlacePage(datos: DecisionData, values: Partial<AnswerForm>, d
 <h1 tabindex="-1">¿Seguro que es ahí?</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post">
-${hiddenInputs({ eleccion: 'otro_lugar', fecha, lat, lng, enlace, referencia, cambiar })}
+${hiddenInputs({ eleccion: 'otro_lugar', fecha, lat, lng, precision_m, aproximado, enlace, referencia, cambiar })}
 <button type="submit" class="principal" name="seguro" value="no">No, quiero corregirlo</button>
 <button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
 </form>`,

@@ -9,6 +9,7 @@ import { facts, field, notice } from '../ui/components.ts'
 import type { FormValues } from './form.ts'
 import { destinoArea, firstName, hiddenFields, parcelSummary } from './parts.ts'
 import { formatMetres, IMPRECISE_ABOVE_M } from './precision.ts'
+import { renderSmallMap, type Tiles } from './tiles.ts'
 
 /**
  * Returns the page that asks for confirmation of a location far from the declared municipality.
@@ -69,6 +70,8 @@ export const readingLinkPage = (datos: UbicacionRequestData): PageContent => ({
 
 /** Options of the page of a confirmed location. */
 interface ConfirmedPageOptions {
+  /** Source of the map tiles; null if the service offers no map. */
+  tiles: Tiles | null
   /** Relative path from the page to the service root, such as `../`. */
   root: string
   /** Path of the style sheet for the story. */
@@ -91,10 +94,11 @@ const WITH_PROBLEM: readonly Estado[] = ['intento_fallido', 'extraviado']
 export function confirmedPage(
   datos: UbicacionRequestData,
   shipment: ShownShipment,
-  { root, style, isLate, words, falla }: ConfirmedPageOptions,
+  options: ConfirmedPageOptions,
 ): PageContent {
+  const { root, style, isLate } = options
   const isThanks = datos.correctable && !WITH_PROBLEM.includes(shipment.estado)
-  const actions = datos.correctable ? renderChanges(datos, words, falla) : renderTooLate(datos, shipment, isLate)
+  const actions = datos.correctable ? renderChanges(datos, options) : renderTooLate(datos, shipment, options)
   return {
     titulo: isLate ? TOO_LATE : isThanks ? 'Gracias' : 'Su paquete',
     cuerpo: html`<link rel="stylesheet" href="${style}">
@@ -118,12 +122,12 @@ const LINK_NOT_READ =
   'Guardamos su enlace, pero el mapa todavía no contesta. Lo seguimos intentando; si puede, díganos el lugar de otra forma.'
 
 /** Draws the confirmed location and what the link can change about it. */
-function renderChanges(datos: UbicacionRequestData, words: string | undefined, fault: string | undefined): Html {
+function renderChanges(datos: UbicacionRequestData, { words, falla, tiles }: ConfirmedPageOptions): Html {
   const { referencia = null, lat = null, enlace = null } = datos.confirmed ?? {}
-  const directions = (lat !== null || enlace !== null) && directionsForm(words ?? referencia ?? '', fault)
+  const directions = (lat !== null || enlace !== null) && directionsForm(words ?? referencia ?? '', falla)
   // The filled button is the next step: describing the door, until there is a description.
-  const lacksDirections = directions && (referencia === null || fault !== undefined)
-  return html`<section aria-labelledby="lugar-dado">${renderPlace(datos)}
+  const lacksDirections = directions && (referencia === null || falla !== undefined)
+  return html`<section aria-labelledby="lugar-dado">${renderPlace(datos, tiles)}
 ${lacksDirections && directions}
 ${
   !lacksDirections &&
@@ -137,7 +141,11 @@ ${directions}
 }
 
 /** Draws what remains to do once the courier has left, or the parcel is at its end. */
-function renderTooLate(datos: UbicacionRequestData, shipment: ShownShipment, isLate: boolean): Html {
+function renderTooLate(
+  datos: UbicacionRequestData,
+  shipment: ShownShipment,
+  { isLate, tiles }: ConfirmedPageOptions,
+): Html {
   const isUnderWay = shipment.estado === 'en_ruta'
   const reason = isUnderWay
     ? 'El paquete ya salió hacia el lugar que nos dio antes.'
@@ -145,15 +153,18 @@ function renderTooLate(datos: UbicacionRequestData, shipment: ShownShipment, isL
   return html`${isLate && notice(html`<p><strong>${TOO_LATE}.</strong> ${reason}</p>`)}
 <section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
 ${recipientAdvice(shipment)}</section>
-${isUnderWay && html`<section aria-labelledby="lugar-dado">${renderPlace(datos)}</section>`}`
+${isUnderWay && html`<section aria-labelledby="lugar-dado">${renderPlace(datos, tiles)}</section>`}`
 }
 
-const renderPlace = ({ confirmed }: UbicacionRequestData): Html =>
-  html`<h2 id="lugar-dado">Dónde se lo entregamos</h2>
+function renderPlace({ confirmed }: UbicacionRequestData, tiles: Tiles | null): Html {
+  const { lat = null, lng = null } = confirmed ?? {}
+  return html`<h2 id="lugar-dado">Dónde se lo entregamos</h2>
+${tiles && lat !== null && lng !== null && renderSmallMap(tiles, { lat, lng })}
 ${facts([
   ['Lugar', confirmed && describePlace(confirmed)],
   ['Cómo reconocerlo', confirmed?.referencia],
 ])}`
+}
 
 /** Draws the form that asks how to recognize the door of a confirmed location. */
 const directionsForm = (words: string, fault: string | undefined) =>

@@ -1,7 +1,10 @@
 import type { ShownParcel } from '../../domain/ubicacion/ubicacion.ts'
+import * as icons from '../../generated/contract/icons.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import { withSoftHyphens } from '../../platform/softHyphens.ts'
 import { withFullStop } from '../../platform/words.ts'
 import { type Html, html } from '../html.ts'
+import { icon } from '../ui/components.ts'
 import type { FormValues } from './form.ts'
 
 export const UBICACION_QUESTION = '¿Dónde le entregamos su paquete?'
@@ -28,7 +31,7 @@ function shorten(text: string): string {
 
 /** Returns the sentence that says who sends the parcel, and what is in it. */
 export const contentSentence = ({ comercio, contenido }: Pick<ShownParcel, 'comercio' | 'contenido'>): Html =>
-  html`<strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${withFullStop(shorten(contenido.trim()))}</strong>` : 'un paquete.'}`
+  html`<strong>${withSoftHyphens(comercio)}</strong> le envía ${contenido?.trim() ? html`<strong>${withSoftHyphens(withFullStop(shorten(contenido.trim())))}</strong>` : 'un paquete.'}`
 
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
 export const parcelSummary = (datos: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
@@ -42,6 +45,19 @@ export const hiddenFields = (values: FormValues, fields: readonly (keyof FormVal
 /** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
 export const aroundMunicipality = ({ municipio, centre }: Pick<ShownParcel, 'municipio' | 'centre'>): Html =>
   html` data-lugar="${municipio}"${centre && html` data-lat="${centre.lat}" data-lng="${centre.lng}"`}`
+
+/**
+ * Returns the button that finds the phone's position.
+ * @param kind class of the filled button, where the position is the next step
+ * @param otherWays sentence that names the other ways on the page, for a phone that finds none
+ */
+export const positionButton = (kind: 'principal' | '', otherWays: string): Html =>
+  html`<div id="con-gps"><button type="button" class="opcion ${kind}" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
+<div id="estado-gps" class="estado" role="status" data-otra="${otherWays}"></div></div>`
+
+/** Question whether a position will do that is too imprecise to identify a door. The page's script shows it. */
+export const IMPRECISE_QUESTION = html`<div id="impreciso" class="aviso" hidden><p id="porque-impreciso"></p>
+<label class="casilla"><input type="checkbox" id="aproximado" name="aproximado" value="1"> <span>Está bien así, aunque sea cerca</span></label></div>`
 
 /** Paragraph with the address that the merchant gave. */
 export const declaredAddress = (datos: ShownParcel): Html =>

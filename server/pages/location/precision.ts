@@ -17,4 +17,4 @@ export const formatMetres = (metres: number) =>
  * @param hasMap false if the recipient cannot see a map
  */
 export const askForPin = (metres: number, hasMap = true) =>
-  `Esta posición puede fallar por ${formatMetres(metres)}. ${hasMap ? 'Mueva el pin hasta su puerta' : 'Diga el lugar de otra forma'} o, si está bien, márquelo.`
+  `Esta posición puede fallar por ${formatMetres(metres)}. ${hasMap ? 'Ponga el pin en su puerta' : 'Diga el lugar de otra forma'} o, si está bien, márquelo.`

@@ -98,6 +98,7 @@ export function createUbicacionSheets(
         status: wordsFault === undefined ? 200 : 422,
         ...confirmedPage(datos, (await readShipment(datos.guia))!, {
           style: storyStyle(root),
+          tiles: mapFor(root),
           root,
           isLate: isChange,
           words: filled.referencia,

@@ -1,3 +1,5 @@
+import type { Point } from '../../platform/maps/point.ts'
+import { TILE_SIDE, tilesAround } from '../../platform/maps/tileGrid.ts'
 import { readAssets } from '../assets.ts'
 import { type Html, html } from '../html.ts'
 
@@ -39,6 +41,25 @@ export function tileOrigin(tiles: Tiles | null): string | undefined {
   const [, origin] = /^(https?:\/\/[^/]+)\//.exec(tiles?.url.replace('{s}', '*') ?? '') ?? []
   if (tiles && (!origin || /[\s;,{}]/.test(origin))) throw new Error('the map tile URL is invalid')
   return origin
+}
+
+/** Size of the small map, in pixels of a tile. */
+const SMALL_MAP = { ancho: 480, alto: 220 }
+
+/**
+ * Returns a small map with a pin in its middle, without a script. Attributes of SVG place the tiles, because the page's
+ * policy forbids styles within the page. OpenStreetMap refuses tiles to sites that send no origin.
+ */
+export function renderSmallMap({ url, attribution }: Tiles, point: Point): Html | false {
+  const tiles = tilesAround(url, point, SMALL_MAP)
+  const { ancho, alto } = SMALL_MAP
+  return (
+    tiles.length > 0 &&
+    html`<figure class="croquis"><svg viewBox="0 0 ${ancho} ${alto}" role="img" aria-label="Mapa del lugar de entrega">
+${tiles.map((tile) => html`<foreignObject x="${tile.left}" y="${tile.top}" width="${TILE_SIDE}" height="${TILE_SIDE}"><img src="${tile.url}" width="${TILE_SIDE}" height="${TILE_SIDE}" alt="" referrerpolicy="origin"></foreignObject>`)}
+<path class="alfiler" transform="translate(${ancho / 2 - 24} ${alto / 2 - 58})" d="M24 2C12.4 2 3 11.4 3 23c0 15.5 19 33 21 35 2-2 21-19.5 21-35C45 11.4 35.6 2 24 2Zm0 13a8 8 0 1 1 0 16 8 8 0 0 1 0-16Z"/></svg>
+<figcaption class="suave">${attribution}</figcaption></figure>`
+  )
 }
 
 /** Buttons that move the pin without dragging it. They appear with the map. */

@@ -9,7 +9,9 @@ import {
   declaredAddress,
   firstName,
   hiddenFields,
+  IMPRECISE_QUESTION,
   parcelSummary,
+  positionButton,
   UBICACION_QUESTION,
 } from './parts.ts'
 import { ARROWS, type MapData, renderMap } from './tiles.ts'
@@ -50,8 +52,7 @@ ${hiddenFields(values, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
 ${campoDeEnlace(values.enlace, fault(fallas, 'enlace'))}
 ${placeMap && renderMap(placeMap, MAP_OPTIONS)}
 <p id="estado-lugar" class="estado" role="status"></p>
-<div id="impreciso" class="aviso" hidden><p id="porque-impreciso"></p>
-<label class="casilla"><input type="checkbox" id="aproximado" name="aproximado" value="1"> <span>Está bien así, aunque sea cerca</span></label></div>
+${IMPRECISE_QUESTION}
 ${placeMap && ARROWS}
 </div>
 ${referenceField(values.referencia, fault(fallas, 'referencia'))}
@@ -75,8 +76,7 @@ function renderChoices(datos: UbicacionRequestData, isChanging: boolean, hasMap:
 <p>${name && `Hola, ${name}. `}${isChanging ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
 ${declaredAddress(datos)}
 <div class="formas" data-con-js hidden>
-<div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
-<div id="estado-gps" class="estado" role="status"></div></div>
+${positionButton('principal', `O toque ${hasMap ? '«Señalarlo en el mapa», ' : ''}«Pegar un enlace de mapa» o «Describirlo con palabras», aquí abajo.`)}
 ${hasMap && way('mapa', icons.MapPin, 'Señalarlo en el mapa')}
 ${way('enlace', icons.Link, 'Pegar un enlace de mapa')}
 ${way('descripcion', icons.Pencil, 'Describirlo con palabras')}
@@ -89,7 +89,7 @@ const way = (shape: string, drawing: string, name: string) =>
 
 const MAP_OPTIONS = {
   titulo: 'titulo',
-  hint: 'Toque su casa en el mapa, o arrastre el pin hasta su puerta.',
+  hint: 'Mueva el mapa hasta que el pin esté en su puerta, o toque su casa.',
   moreButtons: html`
 <button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
 <button type="button" data-forma="descripcion">Describirlo con palabras</button>`,

@@ -3,6 +3,7 @@ import { contrastWithWhite, darker, MIN_CONTRAST } from '../brand/color.ts'
 import { readAddress } from '../mail/address.ts'
 import { explainKeys, readKeys } from '../secrets.ts'
 import { readTelephone, showTelephone } from '../telephones/telephone.ts'
+import { readRestDays } from '../time/restDays.ts'
 import { type ConfigTable, type Environment, readTable, type ValueReader } from './table.ts'
 
 const readerOf = <T>(falla: string, leer: ValueReader<T>['leer']): ValueReader<T> => ({ leer, falla })
@@ -170,6 +171,12 @@ export const timeZone = readerOf('debe ser una zona horaria de IANA, por ejemplo
     return undefined
   }
 })
+
+/** Reads days on which nothing is delivered. */
+export const restDays = readerOf(
+  'debe ser none, o días separados por comas: domingo, guatemala (sus feriados), 12-24 (cada año), 2026-12-24; deje al menos un día de la semana',
+  readRestDays,
+)
 
 /** Reads the name of a bucket. */
 export const bucket = conForma(

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { DEFAULT_COLOR } from '../brand/color.ts'
+import { GUATEMALAN_REST_DAYS } from '../time/restDays.ts'
 import { exposure, isLoopbackHost } from './exposure.ts'
 import * as readers from './readers.ts'
 import { type ConfigTable, choiceOfTables, type Environment, readText, variable } from './table.ts'
@@ -377,6 +378,14 @@ export const VARIABLES = {
     defaultValue: undefined,
     meaning:
       "IANA zone in which documents and pages tell times; unset: that of the destination, and Guatemala's for the office",
+  }),
+  restDays: variable({
+    nombre: 'REST_DAYS',
+    reader: readers.restDays,
+    defaultValue: GUATEMALAN_REST_DAYS,
+    defaultNote: '`domingo,guatemala`',
+    meaning:
+      'days that recipients are not offered for another attempt, separated by commas: days of the week, `guatemala` (its national holidays), days of every year (`12-24`) or of one (`2026-12-24`); `none`: every day is offered',
   }),
   mensajeria: choiceOfTables({
     nombre: 'MESSAGING',

@@ -1,13 +1,9 @@
 import type { PreparedImage } from '../images/prepareImage.ts'
 import { loadSharp } from '../images/sharp.ts'
 import type { Point } from './point.ts'
+import { TILE_SIDE, tilesAround } from './tileGrid.ts'
 
-/** Zoom level that shows streets and their names. The map is about 1,500 m wide. */
-const ZOOM = 16
-const TILE_SIDE = 256
 const MAP_SIZE = { ancho: 640, alto: 256 }
-/** Maximum latitude in degrees that has tiles (the edge of the Web Mercator square). */
-const MAX_LATITUDE = 85.05
 const MAX_TILE_BYTES = 600_000
 
 /**
@@ -17,41 +13,20 @@ const MAX_TILE_BYTES = 600_000
  * @param url URL template of a tile: `https://…/{z}/{x}/{y}.png`, optionally with `{s}` and `{r}`
  */
 export async function composeMap(url: string, point: Point, signal: AbortSignal): Promise<PreparedImage | null> {
-  if (Math.abs(point.lat) > MAX_LATITUDE) return null
-  const left = Math.round(columnOf(point.lng) - MAP_SIZE.ancho / 2)
-  const top = Math.round(rowOf(point.lat) - MAP_SIZE.alto / 2)
+  const placedTiles = tilesAround(url, point, MAP_SIZE)
+  if (placedTiles.length === 0) return null
   const scale = url.includes('{r}') ? 2 : 1
   try {
-    const tiles = tilesOf(left, top).map(async ({ x, y }) => ({
-      input: await downloadTile(tileUrl(url, x, y), signal),
-      left: (x * TILE_SIDE - left) * scale,
-      top: (y * TILE_SIDE - top) * scale,
+    const tiles = placedTiles.map(async (tile) => ({
+      input: await downloadTile(tile.url, signal),
+      left: tile.left * scale,
+      top: tile.top * scale,
     }))
     return await pasteTiles(await Promise.all(tiles), scale)
   } catch {
     return null
   }
 }
-
-const WORLD_SIDE = TILE_SIDE * 2 ** ZOOM
-const columnOf = (lng: number) => ((lng + 180) / 360) * WORLD_SIDE
-const rowOf = (lat: number) => ((1 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / Math.PI) / 2) * WORLD_SIDE
-
-function tilesOf(left: number, top: number) {
-  const from = (edge: number) => Math.floor(edge / TILE_SIDE)
-  const tileRange = (edge: number, length: number) =>
-    Array.from({ length: from(edge + length - 1) - from(edge) + 1 }, (_, i) => from(edge) + i)
-  return tileRange(top, MAP_SIZE.alto).flatMap((y) => tileRange(left, MAP_SIZE.ancho).map((x) => ({ x, y })))
-}
-
-/** Returns the URL of a tile. Columns wrap around at the 180th meridian. */
-const tileUrl = (url: string, x: number, y: number) =>
-  url
-    .replace('{z}', String(ZOOM))
-    .replace('{x}', String((x + 2 ** ZOOM) % 2 ** ZOOM))
-    .replace('{y}', String(y))
-    .replace('{s}', 'a')
-    .replace('{r}', '@2x')
 
 async function downloadTile(url: string, signal: AbortSignal): Promise<Buffer> {
   const response = await fetch(url, { signal, headers: { 'User-Agent': 'guias/0.1 (proofs of delivery)' } })

@@ -1,4 +1,4 @@
-import { type PdfDocument, toBuffer } from './document.ts'
+import { openImage as openOnce, type PdfDocument } from './document.ts'
 import { cleanText, lineHeight, type TextOptions, type TextStyle, type Typography } from './lines.ts'
 import { createTypography } from './text.ts'
 
@@ -28,6 +28,7 @@ export interface Canvas extends Typography {
   /** Returns the height of a paragraph with the same text, style and width. */
   alto(text: string, style: TextStyle, width: number, max: number): number
   figure(descripcion: string, draw: () => void): void
+  /** Draws a picture. The document contains the bytes once, however often they are drawn. */
   image(descripcion: string, bytes: Uint8Array, x: number, y: number, size: { ancho: number; alto: number }): void
   artifact(draw: () => void): void
   /** Places the content that `draw` draws below a structure element, for example a table or a table row. */
@@ -71,6 +72,13 @@ export function createCanvas(doc: PdfDocument): Canvas {
     doc.endMarkedContent()
   }
 
+  const openedImages = new Map<Uint8Array, PDFKit.Mixins.ImageSrc>()
+  const openImage = (bytes: Uint8Array) => {
+    const opened = openedImages.get(bytes) ?? openOnce(doc, bytes)
+    openedImages.set(bytes, opened)
+    return opened
+  }
+
   const figure = (descripcion: string, draw: () => void) =>
     markContent('Figure', draw, { alt: cleanText(descripcion) }).end()
 
@@ -92,7 +100,7 @@ export function createCanvas(doc: PdfDocument): Canvas {
     alto: (text, style, width, max) => typography.split(text, style, width, max).length * lineHeight(style),
     figure,
     image(descripcion, bytes, x, y, { ancho, alto }) {
-      figure(descripcion, () => doc.image(toBuffer(bytes), x, y, { width: ancho, height: alto }))
+      figure(descripcion, () => doc.image(openImage(bytes), x, y, { width: ancho, height: alto }))
     },
     within(type, draw) {
       const element = doc.struct(type)

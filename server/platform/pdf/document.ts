@@ -55,6 +55,13 @@ export function createDocument(info: DocumentInfo): { doc: PdfDocument; bytes: P
 /** Converts bytes to a Buffer. Bytes from another thread arrive as a Uint8Array, which pdfkit does not accept. */
 export const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
 
+/** Adds a picture to a document without drawing it. The result can be drawn any number of times. */
+export function openImage(doc: PdfDocument, bytes: Uint8Array): PDFKit.Mixins.ImageSrc {
+  // The types of PDFKit lack `openImage`.
+  const { openImage: open } = doc as unknown as { openImage(bytes: Buffer): PDFKit.Mixins.ImageSrc }
+  return open.call(doc, toBuffer(bytes))
+}
+
 const instantOf = (text: string): Date => {
   const date = new Date(text)
   return Number.isNaN(date.getTime()) ? new Date(0) : date

@@ -23,7 +23,8 @@ export function startOfDay(instant: Date, zone: string): Date {
 /** Returns a day in short, in Spanish and without the year: «mié 25 nov». It fits a narrow field with large letters. */
 export const shortDay = (day: string): string => dayInWords(day).replace(/^(...)\S* (\d+) de (...).*$/, '$1 $2 $3')
 
-const WEEKDAYS = ['domingo', 'lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado']
+/** Names of the days of the week, from Sunday. */
+export const WEEKDAYS = ['domingo', 'lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado']
 
 /** Returns a day in words, in Spanish and without the year: «miércoles 25 de noviembre». */
 export function dayInWords(day: string): string {

@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await texto('Esta posición puede fallar por 1.8 km').waitFor()
     await waitForTiles()
     await boton('Confirmar').tap()
-    await texto('Mueva el pin hasta su puerta, o marque que está bien.').waitFor()
+    await texto('Ponga el pin en su puerta, o marque que está bien.').waitFor()
     expect(await readFocused()).toBe('aproximado')
     expect(fakePages.confirmations).toEqual([])
     await revisar('gps-impreciso')
@@ -156,20 +156,24 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await waitForStillMap()
     expect(await readConfirmTop()).toBe(antes)
     await boton('Confirmar').tap()
-    await texto('El pin todavía no está en su puerta. Muévalo, o toque su casa en el mapa.').waitFor()
+    await texto('El pin todavía no está en su puerta. Mueva el mapa, o toque su casa en él.').waitFor()
     expect([await readHiddenField('metodo'), await readConfirmTop()]).toEqual(['', antes])
     await revisar('falta-pin')
     await tapMap(220, 220)
     await texto(/El pin está a .* al sureste del centro de Mixco/).waitFor()
     const [lat, lng] = [Number(await readHiddenField('lat')), Number(await readHiddenField('lng'))]
     expect([await readHiddenField('metodo'), lat < MIXCO.lat, lng > MIXCO.lng]).toEqual(['mapa', true, true])
-    const caja = (await pagina().locator('.pin').boundingBox())!
-    const raton = pagina().mouse
-    await raton.move(caja.x + 24, caja.y + 24)
-    await raton.down()
-    await raton.move(caja.x + 24, caja.y - 60, { steps: 8 })
-    await raton.up()
-    expect(Number(await readHiddenField('lat'))).toBeGreaterThan(lat)
+    const pin = await pagina().locator('.pin').boundingBox()
+    const mouse = pagina().mouse
+    await mouse.move(pin!.x + 24, pin!.y + 24)
+    await mouse.down()
+    await mouse.move(pin!.x + 24, pin!.y + 84, { steps: 8 })
+    await mouse.up()
+    // The ground goes south below the pin, which stays in the middle.
+    await expect.poll(async () => Number(await readHiddenField('lat'))).toBeGreaterThan(lat)
+    expect(await pagina().locator('.pin').boundingBox()).toEqual(pin)
+    const map = (await pagina().locator('#mapa').boundingBox())!
+    expect([pin!.x + 24 - map.x, pin!.y + 58 - map.y]).toEqual([map.width / 2, map.height / 2])
     // Zooming drops tiles that are on their way.
     for (const nombre of ['Acercar el mapa', 'Acercar el mapa', 'Alejar el mapa']) await boton(nombre).tap()
     await waitForStillMap()
@@ -185,6 +189,13 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     await boton('Confirmar').tap()
     await waitForThanks()
     expect(fakePages.confirmations[0]).toMatchObject({ method: 'mapa', acceptsDistance: false })
+    // The thanks show the place, with tiles that are asked for alike.
+    const areTilesShown = `(() => {
+      const tiles = [...document.querySelectorAll('.croquis img')]
+      return tiles.length > 1 && tiles.every((tile) => tile.naturalWidth > 0)
+    })()`
+    await expect.poll(() => evaluate(areTilesShown)).toBe(true)
+    expect(new Set(tileReferers)).toEqual(new Set([`${url}/`]))
   })
 
   it('takes no blind tap: without tiles the other ways lead', async () => {
@@ -208,21 +219,31 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     expect(await texto('No se pudo cargar el mapa').isVisible()).toBe(false)
   })
 
-  it('puts no pin where the map’s picture hasn’t come', FULL_RUN_ONLY, async () => {
+  it('takes a place where the map’s picture hasn’t come once it comes', FULL_RUN_ONLY, async () => {
     await abrir(fakePages.createRequest())
     await boton('Señalarlo en el mapa').tap()
     await waitForTiles()
     await waitForStillMap()
     await tapMap(100, 100)
-    await expect.poll(() => readHiddenField('metodo')).toBe('mapa')
-    const puesto = await readHiddenField('lat')
+    await expect.poll(() => readHiddenField('lat')).not.toBe('')
+    await waitForStillMap()
     // As while the tiles of another place are on their way.
     await evaluate(
       `document.querySelectorAll('.leaflet-tile').forEach((una) => una.classList.remove('leaflet-tile-loaded'))`,
     )
-    await tapMap(250, 200)
+    await tapMap(200, 180)
     await texto('Ahí todavía no se ve el mapa').waitFor()
-    expect(await readHiddenField('lat')).toBe(puesto)
+    expect(await readHiddenField('lat')).toBe('')
+    await boton('Confirmar').tap()
+    await texto('Ahí todavía no se ve el mapa').waitFor()
+    expect(fakePages.confirmations).toEqual([])
+    await evaluate(`document.querySelectorAll('.leaflet-tile').forEach((una) => {
+      const { src } = una
+      una.src = ''
+      una.src = src
+    })`)
+    await expect.poll(() => readHiddenField('lat')).not.toBe('')
+    expect(await texto('Ahí todavía no se ve el mapa').isVisible()).toBe(false)
   })
 
   it('can be done with the keyboard alone', FULL_RUN_ONLY, async () => {

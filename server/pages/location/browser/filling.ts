@@ -1,13 +1,14 @@
 // Connects the parts of the form while the recipient fills it in: the location, the map, the link, the steps and the
 // search for the position.
-import { askForPin, DESCRIPTION_TOO_SHORT, formatMetres, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
+import type { Point } from '../../../platform/maps/point.ts'
+import { askForPin, DESCRIPTION_TOO_SHORT, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
 import { field, showFieldFault, showStatus } from './form.ts'
 import { type CampoDeEnlace, prepareLink } from './link.ts'
-import { prepareMap, type Visor } from './openMap.ts'
+import { prepareMap, UNSEEN, type Visor } from './openMap.ts'
 import { type ChosenPlace, preparePlace } from './place.ts'
 import { type PositionSearch, preparePosition } from './position.ts'
 import { type FormSteps, prepareSteps, type UbicacionWay } from './steps.ts'
-import { describePosition, readZone, type Zona } from './words.ts'
+import { describeChoice, readZone, type Zona } from './words.ts'
 
 /** Form in which the recipient gives the location, while it is filled in. */
 export class Filling {
@@ -30,7 +31,11 @@ export class Filling {
     this.#visor = prepareMap(this.#place, () => this.#update(), this.#zone)
     this.#link = prepareLink(this.#place)
     this.#steps = prepareSteps(form, (shape) => this.#onArrive(shape))
-    this.#search = preparePosition(this.#place, this.#steps, () => this.#scheduleDescription())
+    const onFind = (point: Point, precision: number) => {
+      this.#place.choose('gps', point, precision)
+      this.#steps.goTo('gps')
+    }
+    this.#search = preparePosition(onFind, () => this.#scheduleDescription())
     this.#reference.addEventListener('input', () => showFieldFault('referencia', ''))
     // The page continues with what the recipient filled in before, whether restored from this tab or returned by the
     // server.
@@ -51,18 +56,21 @@ export class Filling {
       return isLacking
     }
     if (!this.#place.point()) {
-      // The open map shows a pin in the middle of the municipality.
-      const fault = this.#hasMap()
-        ? 'El pin todavía no está en su puerta. Muévalo, o toque su casa en el mapa.'
-        : 'Falta el lugar. Diga el lugar de otra forma.'
-      showStatus('envio', fault, 'problema')
+      showStatus('envio', this.#missingPoint(), 'problema')
       return true
     }
     this.#search.stop()
     if (!this.#place.isImprecise() || this.#approximate.checked) return false
-    showStatus('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
+    showStatus('envio', 'Ponga el pin en su puerta, o marque que está bien.', 'problema')
     this.#approximate.focus()
     return true
+  }
+
+  /** The open map shows a pin in the middle of the municipality, which is no choice. */
+  #missingPoint(): string {
+    if (!this.#hasMap()) return 'Falta el lugar. Diga el lugar de otra forma.'
+    if (this.#place.method() === 'mapa') return UNSEEN
+    return 'El pin todavía no está en su puerta. Mueva el mapa, o toque su casa en él.'
   }
 
   #lacksDescription(): boolean {
@@ -95,7 +103,8 @@ export class Filling {
     // The map may open after the form was sent, when another page is already shown.
     if (!this.#form.isConnected) return
     const shape = this.#steps.forma()
-    const isPointed = shape === 'gps' || shape === 'mapa' || (shape === 'enlace' && this.#place.point() !== undefined)
+    const hasPointOfLink = this.#place.point() !== undefined || this.#place.method() === 'mapa'
+    const isPointed = shape === 'gps' || shape === 'mapa' || (shape === 'enlace' && hasPointOfLink)
     if (isPointed) this.#visor?.show()
     else this.#visor?.hide()
     document.getElementById('impreciso')!.hidden = !isPointed || !this.#place.isImprecise()
@@ -112,10 +121,6 @@ export class Filling {
   #describe(): string {
     const point = this.#place.point()
     if (!point || this.#steps.forma() === '') return ''
-    const precision = this.#place.precision()
-    const position =
-      precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${formatMetres(precision)}, está`
-    const searchingText = this.#search.isSearching() ? ' Seguimos buscando una mejor…' : ''
-    return `${position} ${describePosition(point, this.#zone) || 'donde la ve'}.${searchingText}`
+    return describeChoice(point, this.#place.precision(), this.#zone, this.#search.isSearching())
   }
 }

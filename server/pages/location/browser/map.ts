@@ -1,5 +1,6 @@
-// Map with its pin. It loads only when the recipient opens it: Leaflet is larger than the rest of the page.
-import { Circle, DivIcon, LatLng, Map as LeafletMap, Marker, TileLayer } from 'leaflet'
+// Map with its pin, which stays in the middle while the ground moves. The map loads only when the recipient opens it:
+// Leaflet is larger than the rest of the page.
+import { Circle, LatLng, Map as LeafletMap, TileLayer } from 'leaflet'
 import type { Point } from '../../../platform/maps/point.ts'
 import type { Zona } from './words.ts'
 
@@ -12,9 +13,8 @@ export interface InteractiveMap {
   load(): void
 }
 interface Avisos {
-  onMove(point: Point): void
-  /** Called when the pin would be put where no tile is visible. */
-  onUnseen(): void
+  /** Called when the recipient has moved the pin; undefined where no tile is visible yet. */
+  onMove(point: Point | undefined): void
   /** Called when the first tile has loaded (true), and when all tiles have failed (false). */
   onVisibility(isVisible: boolean): void
 }
@@ -40,76 +40,82 @@ const KEYS: Record<string, Direccion> = {
 /** Opens the map in its container. */
 export function openMap(container: HTMLElement, zone: Zona, avisos: Avisos): InteractiveMap {
   const { url = '', atribucion: attribution = '' } = container.dataset
-  const centre = zone.centre ? new LatLng(zone.centre.lat, zone.centre.lng) : COUNTRY_VIEW.point
-  const map = createMap(container, centre, zone.centre ? MUNICIPIO_ZOOM : COUNTRY_VIEW.zoom)
-  const pin = new Marker(centre, { icon: createPinIcon(), draggable: true, autoPan: true, keyboard: true }).addTo(map)
+  let where = zone.centre ? new LatLng(zone.centre.lat, zone.centre.lng) : COUNTRY_VIEW.point
+  const map = createMap(container, where, zone.centre ? MUNICIPIO_ZOOM : COUNTRY_VIEW.zoom)
   // The circle's radius is the precision of the position. A pin that the recipient moved has no circle.
-  const circle = new Circle(centre, { radius: 1, interactive: false, className: 'precision' })
-  let where = centre
-  const placePin = (point: LatLng) => {
-    if (!isTileVisible(map, point)) {
-      pin.setLatLng(where)
-      return avisos.onUnseen()
-    }
-    where = point
-    circle.remove()
-    pin.setLatLng(point)
-    map.panInside(point, { padding: [48, 48] })
-    avisos.onMove(point)
-  }
-  const step = (direccion: Direccion, times = 1) => {
-    const [x, y] = STEPS[direccion]
-    const { x: px, y: py } = map.latLngToContainerPoint(pin.getLatLng())
-    placePin(map.containerPointToLatLng([px + x * PASO_PX * times, py + y * PASO_PX * times]))
-  }
+  const circle = new Circle(where, { radius: 1, interactive: false, className: 'precision' })
   const tileLayer = addTiles(map, url, attribution, (isVisible) => {
     container.classList.toggle('ciego', !isVisible)
     avisos.onVisibility(isVisible)
   })
+  /** The recipient's move of the map; the page moves the map, too. A pin on a blank map waits for the tile below it. */
+  let move: 'none' | 'going' | 'waiting' = 'none'
+  const settle = () => {
+    where = map.getCenter().wrap()
+    circle.remove()
+    move = isTileVisible(map, where) ? 'none' : 'waiting'
+    avisos.onMove(move === 'none' ? where : undefined)
+  }
+  map.on('moveend', () => move !== 'none' && settle())
+  tileLayer.on('tileload', () => move === 'waiting' && settle())
+  map.on('dragstart', () => {
+    move = 'going'
+  })
+  const moveTo = (point: LatLng, isAnimated: boolean) => {
+    move = 'going'
+    map.panTo(point, { animate: isAnimated })
+  }
+  map.on('click', ({ latlng }) => moveTo(latlng, !isMotionReduced()))
+  const step = (direccion: Direccion, times = 1) => {
+    const [x, y] = STEPS[direccion]
+    const { x: middleX, y: middleY } = map.getSize().divideBy(2)
+    moveTo(map.containerPointToLatLng([middleX + x * PASO_PX * times, middleY + y * PASO_PX * times]), false)
+  }
   addZoomButtons(map, container)
-  labelPin(pin)
-  map.on('click', ({ latlng }) => placePin(latlng.wrap()))
-  pin.on('dragend', () => placePin(pin.getLatLng().wrap()))
-  pin.getElement()!.addEventListener('keydown', (evento) => {
+  addPin(container).addEventListener('keydown', (evento) => {
     const direccion = KEYS[evento.key]
     if (direccion) step(direccion, evento.shiftKey ? 5 : 1)
-    else if (evento.key === '+') map.setZoomAround(pin.getLatLng(), map.getZoom() + 1)
-    else if (evento.key === '-') map.setZoomAround(pin.getLatLng(), map.getZoom() - 1)
+    else if (evento.key === '+') map.zoomIn()
+    else if (evento.key === '-') map.zoomOut()
     else return
     evento.preventDefault()
   })
   return {
     show(point, precision) {
       // The map has no size while it is hidden, so its size may be outdated.
-      map.invalidateSize({ pan: false })
+      map.invalidateSize()
       if (!point || where.equals([point.lat, point.lng], 1e-6)) return
+      move = 'none'
       where = new LatLng(point.lat, point.lng)
-      pin.setLatLng(where)
       circle.remove()
       if (precision === undefined) return void map.setView(where, Math.max(map.getZoom(), DOOR_ZOOM))
       circle.setLatLng(where).setRadius(precision).addTo(map)
-      map.fitBounds(circle.getBounds(), { maxZoom: DOOR_ZOOM })
+      map.setView(where, Math.min(map.getBoundsZoom(circle.getBounds()), DOOR_ZOOM))
     },
     paso: (direccion) => step(direccion),
     load() {
-      map.invalidateSize({ pan: false })
+      map.invalidateSize()
       tileLayer.redraw()
     },
   }
 }
 
+const isMotionReduced = () => matchMedia('(prefers-reduced-motion: reduce)').matches
+
 function createMap(container: HTMLElement, center: LatLng, zoom: number) {
-  const isAnimated = !matchMedia('(prefers-reduced-motion: reduce)').matches
+  const isAnimated = !isMotionReduced()
   return new LeafletMap(container, {
     center,
     zoom,
     // The pin handles the keys, not the map. A map that handles the wheel would trap readers who scroll past it.
     keyboard: false,
     scrollWheelZoom: false,
+    // Zooming keeps the ground below the pin.
+    touchZoom: 'center',
+    doubleClickZoom: false,
     zoomControl: false,
     zoomAnimation: isAnimated,
     fadeAnimation: isAnimated,
-    markerZoomAnimation: isAnimated,
     inertia: isAnimated,
   })
 }
@@ -174,38 +180,39 @@ function addZoomButtons(map: LeafletMap, container: HTMLElement) {
   container.append(zoomBar)
 }
 
-function createPinIcon() {
+/**
+ * Adds the pin in the middle of the map. It has a role and a name, because screen readers pass arrow keys only to
+ * elements that declare that they handle keys.
+ */
+function addPin(container: HTMLElement): HTMLElement {
   const svg = (name: string, attributes: Record<string, string>, ...children: Element[]) => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name)
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
     element.append(...children)
     return element
   }
-  const drawing = svg(
-    'svg',
-    { viewBox: '0 0 48 60', width: '48', height: '60', 'aria-hidden': 'true' },
-    svg('path', {
-      class: 'cuerpo',
-      d: 'M24 2C12.4 2 3 11.4 3 23c0 15.5 19 33 21 35 2-2 21-19.5 21-35C45 11.4 35.6 2 24 2Z',
-    }),
-    svg('circle', { class: 'hueco', cx: '24', cy: '23', r: '8' }),
+  const pin = document.createElement('div')
+  pin.append(
+    svg(
+      'svg',
+      { viewBox: '0 0 48 60', width: '48', height: '60', 'aria-hidden': 'true' },
+      svg('path', {
+        class: 'cuerpo',
+        d: 'M24 2C12.4 2 3 11.4 3 23c0 15.5 19 33 21 35 2-2 21-19.5 21-35C45 11.4 35.6 2 24 2Z',
+      }),
+      svg('circle', { class: 'hueco', cx: '24', cy: '23', r: '8' }),
+    ),
   )
-  return new DivIcon({
-    className: 'pin',
-    html: drawing as unknown as HTMLElement,
-    iconSize: [48, 60],
-    iconAnchor: [24, 58],
-  })
-}
-
-/**
- * Gives the pin a role and a name. Screen readers pass arrow keys only to elements that declare that they handle keys.
- */
-function labelPin(pin: Marker) {
-  const element = pin.getElement()!
-  element.id = 'pin'
-  element.setAttribute('role', 'application')
-  element.setAttribute('aria-roledescription', 'pin del mapa')
-  element.setAttribute('aria-label', 'Lugar de entrega. Muévalo con las flechas del teclado.')
-  element.setAttribute('aria-describedby', 'ayuda-mapa estado-lugar')
+  const attributes = {
+    id: 'pin',
+    class: 'pin',
+    tabindex: '0',
+    role: 'application',
+    'aria-roledescription': 'pin del mapa',
+    'aria-label': 'Lugar de entrega. Muévalo con las flechas del teclado.',
+    'aria-describedby': 'ayuda-mapa estado-lugar',
+  }
+  for (const [name, value] of Object.entries(attributes)) pin.setAttribute(name, value)
+  container.append(pin)
+  return pin
 }

@@ -7,6 +7,8 @@ import type { Zona } from './words.ts'
 /** Parts of the chosen location that the map shows and changes. */
 export type MarkedPlace = Pick<ChosenPlace, 'point' | 'precision' | 'choose'>
 
+export const UNSEEN = 'Ahí todavía no se ve el mapa: espere a que cargue.'
+
 /** Part of the page that holds the map, open or not. */
 export interface Visor {
   /** Shows the map with the chosen location. Opens the map first if it is not open. */
@@ -52,8 +54,10 @@ export function prepareMap(place: MarkedPlace, onChange: () => void, zone: Zona)
         loadStyle(container.dataset.estilo!),
       ])
       map = openMap(container, zone, {
-        onMove: (point) => place.choose('mapa', point),
-        onUnseen: () => showStatus('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
+        onMove(point) {
+          place.choose('mapa', point)
+          if (!point) showStatus('envio', UNSEEN, 'problema')
+        },
         onVisibility: setVisibility,
       })
       map.show(place.point(), place.precision())

@@ -7,7 +7,7 @@ const BROWSERS: readonly [RegExp, readonly string[]][] = [
     [
       'Esta página está abierta dentro de otra aplicación, como WhatsApp. Toque los tres puntos de la esquina (⋮ o …).',
       'Toque «Abrir en el navegador», «Abrir en Chrome» o «Abrir en Safari».',
-      'Ahí toque «Usar mi ubicación» y después «Permitir».',
+      'Ahí toque «Estoy ahí ahora» y después «Permitir».',
     ],
   ],
   [
@@ -15,7 +15,7 @@ const BROWSERS: readonly [RegExp, readonly string[]][] = [
     [
       'Abra «Configuración» del teléfono y toque «Chrome».',
       'Toque «Ubicación» y elija «Al usar la app».',
-      'Vuelva a esta página y toque «Usar mi ubicación» otra vez.',
+      'Vuelva a esta página y toque «Estoy ahí ahora» otra vez.',
     ],
   ],
   [
@@ -24,7 +24,7 @@ const BROWSERS: readonly [RegExp, readonly string[]][] = [
       'Toque el icono que está a la izquierda de la dirección de esta página (un candado o dos rayas).',
       'Toque «Permisos» y encienda «Ubicación».',
       'Si no aparece: en «Ajustes» del teléfono, «Aplicaciones», «Chrome», «Permisos», permita la «Ubicación».',
-      'Toque «Usar mi ubicación» otra vez.',
+      'Toque «Estoy ahí ahora» otra vez.',
     ],
   ],
   [
@@ -33,17 +33,17 @@ const BROWSERS: readonly [RegExp, readonly string[]][] = [
       'En la barra de la dirección, toque «aA» o el icono de la página, y después «Configuración del sitio web».',
       'Toque «Ubicación» y elija «Permitir».',
       'Si no aparece: en «Configuración» del teléfono, «Privacidad y seguridad», «Localización», «Sitios web de Safari», elija «Al usar la app».',
-      'Toque «Usar mi ubicación» otra vez.',
+      'Toque «Estoy ahí ahora» otra vez.',
     ],
   ],
 ]
 const OTHER_BROWSER_STEPS = [
   'Entre a los permisos de esta página, junto a su dirección, y permita la «Ubicación».',
-  'Toque «Usar mi ubicación» otra vez.',
+  'Toque «Estoy ahí ahora» otra vez.',
 ]
 
-/** Writes into an element why the position is missing and what to tap, step by step. */
-export function explainPermission(where: HTMLElement) {
+/** Writes into an element why the position is missing and what to tap, step by step, and the other ways on the page. */
+export function explainPermission(where: HTMLElement, otherWays: string) {
   const [, steps] = BROWSERS.find(([pattern]) => pattern.test(navigator.userAgent)) ?? [undefined, OTHER_BROWSER_STEPS]
   const stepList = document.createElement('ol')
   for (const step of steps) {
@@ -54,7 +54,7 @@ export function explainPermission(where: HTMLElement) {
   const explanation = document.createElement('p')
   explanation.textContent = 'El teléfono no nos dio permiso para ver su ubicación. Para darlo:'
   const alternative = document.createElement('p')
-  alternative.textContent = 'O diga el lugar de otra forma, aquí abajo.'
+  alternative.textContent = otherWays
   where.className = 'estado problema'
   where.replaceChildren(explanation, stepList, alternative)
 }

@@ -1,8 +1,7 @@
 // Search for the phone's position.
+import type { Point } from '../../../platform/maps/point.ts'
 import { showStatus } from './form.ts'
 import { explainPermission } from './permission.ts'
-import type { ChosenPlace } from './place.ts'
-import type { FormSteps } from './steps.ts'
 
 /** Precision, in metres, that is good enough: the search ends there. */
 const PRECISE_M = 25
@@ -16,10 +15,11 @@ export interface PositionSearch {
 }
 
 /**
- * Prepares the button that searches for the phone's position.
+ * Prepares the button that searches for the phone's position, and shows it if the browser has positions.
+ * @param onFind called with the first position, and each better one with its precision in metres
  * @param onStop called when the search ends
  */
-export function preparePosition(place: ChosenPlace, steps: FormSteps, onStop: () => void): PositionSearch {
+export function preparePosition(onFind: (point: Point, precision: number) => void, onStop: () => void): PositionSearch {
   const button = document.querySelector<HTMLButtonElement>('#gps')!
   let watchId: number | undefined
   let stopTimer: number | undefined
@@ -40,20 +40,21 @@ export function preparePosition(place: ChosenPlace, steps: FormSteps, onStop: ()
     if (accuracy < bestAccuracy) {
       if (bestAccuracy === Number.POSITIVE_INFINITY) stopTimer = window.setTimeout(search.stop, REFINING_MS)
       bestAccuracy = accuracy
-      place.choose('gps', { lat, lng }, accuracy)
-      steps.goTo('gps')
+      onFind({ lat, lng }, accuracy)
     }
     if (accuracy <= PRECISE_M) search.stop()
   }
-  const handleFailure = ({ code, PERMISSION_DENIED }: GeolocationPositionError) => {
+  const handleFailure = ({ code, PERMISSION_DENIED, TIMEOUT }: GeolocationPositionError) => {
     // After a first position, a later error is ignored because it is temporary. Before the first position, the page
     // must report the error.
     if (bestAccuracy < Number.POSITIVE_INFINITY) return
     search.stop()
-    if (code === PERMISSION_DENIED) explainPermission(document.getElementById('estado-gps')!)
-    else showStatus('estado-gps', FAILURE_REASONS[code] ?? FAILURE_REASONS[2]!, 'problema')
+    const status = document.getElementById('estado-gps')!
+    const { otra = '' } = status.dataset
+    if (code === PERMISSION_DENIED) explainPermission(status, otra)
+    else showStatus('estado-gps', `${code === TIMEOUT ? TOO_SLOW : notFound()} ${otra}`, 'problema')
   }
-  if (!window.isSecureContext || !navigator.geolocation) document.getElementById('con-gps')!.hidden = true
+  document.getElementById('con-gps')!.hidden = !window.isSecureContext || !navigator.geolocation
   button.addEventListener('click', () => {
     if (watchId !== undefined) return
     bestAccuracy = Number.POSITIVE_INFINITY
@@ -66,9 +67,12 @@ export function preparePosition(place: ChosenPlace, steps: FormSteps, onStop: ()
   return search
 }
 
-const OTHER_WAY = 'O diga el lugar de otra forma, aquí abajo.'
-/** Messages by the code of `GeolocationPositionError`. */
-const FAILURE_REASONS: Record<number, string> = {
-  2: `El teléfono no encontró su ubicación. Encienda la «Ubicación» (GPS) en los ajustes y toque el botón otra vez. ${OTHER_WAY}`,
-  3: `El teléfono tardó demasiado. Salga a un lugar abierto y toque el botón otra vez. ${OTHER_WAY}`,
+const TOO_SLOW = 'El teléfono tardó demasiado. Salga a un lugar abierto y toque «Estoy ahí ahora» otra vez.'
+
+/** Says how to switch positions on, with the words of the phone's settings. */
+function notFound(): string {
+  const setting = /iPhone|iPad/.test(navigator.userAgent)
+    ? '«Localización» en «Configuración», «Privacidad y seguridad»,'
+    : '«Ubicación» (GPS) en los ajustes del teléfono'
+  return `El teléfono no encontró su ubicación. Encienda ${setting} y toque «Estoy ahí ahora» otra vez.`
 }

@@ -17,7 +17,7 @@ export function readZone({ dataset }: HTMLFormElement): Zona {
 }
 
 /** Describes a point by its distance and direction from the municipality's centre; empty if the centre is unknown. */
-export function describePosition(point: Point, { centre, nombre }: Zona): string {
+function describePosition(point: Point, { centre, nombre }: Zona): string {
   if (!centre) return ''
   const metres = distanceKm(centre, point) * 1_000
   if (metres < 5) return `en el centro de ${nombre}`
@@ -25,4 +25,12 @@ export function describePosition(point: Point, { centre, nombre }: Zona): string
   const east = (point.lng - centre.lng) * Math.cos((centre.lat * Math.PI) / 180)
   const compassPoint = COMPASS_POINTS[(Math.round(Math.atan2(east, north) / (Math.PI / 4)) + 8) % 8]
   return `a ${formatMetres(metres)} al ${compassPoint} del centro de ${nombre}`
+}
+
+/** Describes the chosen point: the pin, or the phone's position with its precision in metres. */
+export function describeChoice(point: Point, precision: number | undefined, zone: Zona, isSearching: boolean): string {
+  const position =
+    precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${formatMetres(precision)}, está`
+  const searchingText = isSearching ? ' Seguimos buscando una mejor…' : ''
+  return `${position} ${describePosition(point, zone) || 'donde la ve'}.${searchingText}`
 }

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { withSoftHyphens } from '../../../../platform/softHyphens.ts'
 import { useStoredData } from '../hooks.ts'
 import { type DispatchRow, dispatchRows, formatDistance, searchView } from '../list.ts'
 import { readActions } from '../store/actions.ts'
@@ -34,11 +35,11 @@ export function BriefRow({ row }: { row: DispatchRow }) {
   return (
     <li>
       <a id={`g-${guia}`} class="breve" href={`#/guia/${guia}`} onClick={() => rememberGuia(guia)}>
-        <strong>{where || titulo}</strong>{' '}
+        <strong>{withSoftHyphens(where || titulo)}</strong>{' '}
         <small>
           {distance !== null && <b>{formatDistance(distance)}</b>}
           {distance !== null && details.length > 0 && ' · '}
-          {details.join(' · ')}
+          {withSoftHyphens(details.join(' · '))}
           {!where && <span class="codigo"> {inGroups(guia)}</span>}
         </small>
       </a>
@@ -52,8 +53,8 @@ export function RowText({ row }: { row: DispatchRow }) {
   const statusText = statusOfRow(row, false)
   return (
     <>
-      <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>{' '}
-      {heading && heading.direccion !== titulo && <span class="direccion">{heading.direccion}</span>}{' '}
+      <strong>{withSoftHyphens(titulo)}</strong> <span class="codigo">{inGroups(guia)}</span>{' '}
+      {heading && heading.direccion !== titulo && <span class="direccion">{withSoftHyphens(heading.direccion)}</span>}{' '}
       <small>{distance === null ? statusText : `${statusText} · a ${formatDistance(distance)}`}</small>
     </>
   )

@@ -1,4 +1,5 @@
 import { DoorOpen, MessageCircle, Navigation, Phone } from '../../../../generated/contract/icons.ts'
+import { withSoftHyphens } from '../../../../platform/softHyphens.ts'
 import type { Heading } from '../heading.ts'
 import { type DispatchRow, formatDistance } from '../list.ts'
 import { canEnter } from '../lote.ts'
@@ -44,18 +45,18 @@ export function NextStop(props: {
       </p>
       <h2 id="parada">
         <a id={`g-${guia}`} class="donde" href={`#/guia/${guia}`} onClick={() => rememberGuia(guia)}>
-          {street || zona}
+          {withSoftHyphens(street || zona)}
         </a>
       </h2>
-      {street && zona && <p class="suave">{zona}</p>}
+      {street && zona && <p class="suave">{withSoftHyphens(zona)}</p>}
       {directions.length > 0 && (
         <p class="senas">
           <Icon drawing={DoorOpen} />
-          <span>{directions.join(' · ')}</span>
+          <span>{withSoftHyphens(directions.join(' · '))}</span>
         </p>
       )}
       <div class="quien">
-        <strong>{nombre ?? 'Sin nombre de quien recibe'}</strong>
+        <strong>{withSoftHyphens(nombre ?? 'Sin nombre de quien recibe')}</strong>
         {callUrl && (
           <a class="boton solo-icono" href={callUrl} aria-label="Llamar" title="Llamar">
             <Icon drawing={Phone} />
