@@ -34,7 +34,8 @@ const lineEnds = /\r\n|\r|\n/
 
 /**
  * Reports whether a quoted field holds the beginning of other rows, because a quote stands in the wrong place. Each of
- * its lines then has as many fields as a row needs there, and a text of the form `pattern` in the column `index`.
+ * its lines then has as many fields as a row, with the fields before and after the text. One of them has a text of the
+ * form `pattern` in the column `index`.
  *
  * @param width number of columns
  */
@@ -47,19 +48,24 @@ export function swallowsRows(
 ): boolean {
   return values.some((value, k) => {
     if (!value.includes(separator) || !lineEnds.test(value)) return false
-    const lines = value.split(lineEnds).filter((line) => line !== '')
-    const last = lines.length - 1
-    const cells = lines.map((line) => line.split(separator))
-    const isWhole = cells.every(
-      ({ length }, i) => length === (i === 0 ? width - k : i === last ? k + 1 : width) && last > 0,
-    )
+    const cells = value
+      .split(lineEnds)
+      .filter((line) => line !== '')
+      .map((line) => line.split(separator))
+    const last = cells.length - 1
+    if (last === 0) return false
+    // The quote may close in another column than it opens. The cells beside the quotes are a part of the text itself.
+    const closing = cells[last]!.length - 1
+    const rows = cells.map((line, i) => [
+      ...(i === 0 ? values.slice(0, k) : []),
+      ...line,
+      ...(i === last ? values.slice(k + 1) : []),
+    ])
     return (
-      isWhole &&
-      cells.some((some, i) => {
-        const at = i === 0 ? index - k : index
-        // The cell beside a quote is a part of the field's own text.
-        return (i > 0 || at > 0) && (i < last || at < k) && pattern.test(some[at]?.trim() ?? '')
-      })
+      rows.every(({ length }) => length === width) &&
+      rows.some(
+        (row, i) => !(i === 0 && index <= k) && !(i === last && index === closing) && pattern.test(row[index]!.trim()),
+      )
     )
   })
 }
