@@ -1,15 +1,20 @@
-/** Errors that spreadsheets show in place of a value, in English and Spanish, and a column that is too narrow. */
-const CELL_ERROR = /^(?:#[¡¿]?[\p{Lu}\d/]{2,}[!?]|#N\/[AD]|#{3,}|Err:\d{3})$/u
+/** Texts that spreadsheets show in place of a value, in English and Spanish: errors, waiting, a column that is too narrow. */
+const CELL_ERROR =
+  /^(?:#[¡¿]?[\p{Lu}\d/]{2,}[!?]|#N\/[AD]|#GETTING_DATA|#{3,}|Err:\d{3}|(?:Loading|Cargando)(?:\.{3}|…))$/u
 const FORMULA = /^(?:=\s*[\p{L}\d$("'+-]|[+@-][\p{Lu}.]{2,}\()/u
 const DECIMALS = /^\d+[.,]0{1,2}$/
-const SCIENTIFIC = /^-?\d(?:[.,]\d+)?E\+\d+$/i
+/** Programs leave out the plus sign. A text such as `1E12`, without decimals, may be a reference. */
+const SCIENTIFIC = /^-?\d(?:[.,]\d+E\+?|E\+)\d+$/i
 
 const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
 const MONTH = '(?:0?[1-9]|1[0-2])'
 /** Spreadsheets write names of months in lower case or with a capital. A reference in capitals is none. */
 const NAME = '[eEfFmMaAjJsSoOnNdD](?:ne|eb|ar|br|ay|un|ul|go|ept?|ct|ov|ic|an|pr|ug|ec)\\.?'
+const DAY_NAME = '(?:(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo),? )?'
+const LONG_DATE = `${DAY_NAME}${DAY} de [a-z]+ de (?:19|20)\\d\\d`
+const HOUR = '\\d\\d?:\\d\\d(?::\\d\\d)?'
 const DATE = new RegExp(
-  `^(?:${DAY}/${DAY}/(?:\\d\\d)?\\d\\d|${DAY}-${MONTH}-(?:19|20)\\d\\d|(?:19|20)\\d\\d[-/]${MONTH}[-/]${DAY}|${DAY}-${NAME}(?:-(?:\\d\\d)?\\d\\d)?|${NAME}-\\d\\d)(?:[ T]\\d\\d?:\\d\\d(?::\\d\\d)?)?$`,
+  `^(?:${LONG_DATE}|${HOUR}|${DAY}/${DAY}/(?:\\d\\d)?\\d\\d|${DAY}[-.]${MONTH}[-.](?:19|20)\\d\\d|(?:19|20)\\d\\d[-/]${MONTH}[-/]${DAY}|${DAY}-${NAME}(?:-(?:\\d\\d)?\\d\\d)?|${NAME}-\\d\\d)(?:[ T]${HOUR})?$`,
 )
 
 const AS_TEXT = 'dé a la columna formato de texto y escríbalo otra vez'
@@ -26,7 +31,7 @@ export function damageOf(field: string, text: string): string | undefined {
     if (SCIENTIFIC.test(text)) return `es un número abreviado, que perdió sus cifras en una hoja de cálculo: ${AS_TEXT}`
   }
   if (NEVER_A_DATE.includes(field) && DATE.test(text))
-    return `es una fecha, en la que una hoja de cálculo convirtió lo escrito: ${AS_TEXT}`
+    return `es una fecha u hora, en la que una hoja de cálculo convirtió lo escrito: ${AS_TEXT}`
   return undefined
 }
 

@@ -164,7 +164,13 @@ describe('damage by a spreadsheet', () => {
     ['Pedido', '5-may', /fecha/],
     ['Pedido', 'Mar-24', /fecha/],
     ['Pedido', '1999-05-12 00:00:00', /fecha/],
+    ['Pedido', '1.23457E12', /número abreviado/],
+    ['Pedido', '12.05.1999', /fecha/],
+    ['Pedido', 'miércoles, 12 de mayo de 1999', /fecha/],
+    ['Pedido', '10:30:00', /hora/],
     ['Pedido', '#REF!', /«#REF!», un error/],
+    ['Pedido', 'Cargando...', /«Cargando...», un error/],
+    ['Nombre', '#GETTING_DATA', /error/],
     ['Pedido', '#¡REF!', /error/],
     ['Nombre', '#N/A', /error/],
     ['Nombre', '#N/D', /error/],
@@ -188,9 +194,21 @@ describe('damage by a spreadsheet', () => {
   })
 
   it.each([
-    ...['E1', '12E4', '1234E-5', 'MAR-24', 'A-5-may', '12-05-1001', '2026-001', '#45', '1001.5', 'NOV-1001'].map(
-      (valor) => ['Pedido', valor] as const,
-    ),
+    ...[
+      'E1',
+      '12E4',
+      '1E12',
+      '12.5.101',
+      '5 de mayo',
+      '1234E-5',
+      'MAR-24',
+      'A-5-may',
+      '12-05-1001',
+      '2026-001',
+      '#45',
+      '1001.5',
+      'NOV-1001',
+    ].map((valor) => ['Pedido', valor] as const),
     ...['#5', '3-21', '5a avenida 3-21', '- Portón (verde)', '¡N/A!', '=)'].map((v) => ['Dirección', v] as const),
     ...['5551.2345', '5551 2345', '+50255512345', '3148.0000'].map((valor) => ['Teléfono', valor] as const),
     ...['12/05/0026', '5-may'].map((valor) => ['Notas', valor] as const),
