@@ -76,6 +76,20 @@ describe('@guias/sdk/hoja', () => {
     expect(filas.map(guiaDeFila)).toEqual([{ [campo]: 'x', municipio: 'Mixco' }])
   })
 
+  it.each(['14.63077, -90.60711', '(14.63077 -90.60711)', '14,63077; −90,60711', '14,63077, -90,60711'])(
+    'takes coordinates in a column of links for the place: %s',
+    async (point) => {
+      const place = { lat: 14.63077, lng: -90.60711 }
+      const { rows } = await leer(utf8(`Ubicación;recogida.maps_url;Municipio\n"${point}";"${point}";Mixco\n`))
+      expect(rows.map(guiaDeFila)).toEqual([{ ...place, municipio: 'Mixco', recogida: place }])
+    },
+  )
+
+  it('leaves coordinates beside columns of coordinates, and other texts, for the service to refuse', async () => {
+    const { rows } = await leer(utf8('Latitud;Longitud;Mapa\n14.6;-90.6;14.7, -90.7\n;;14, -90\n;;14.6, -90.6, 17\n'))
+    expect(rows.map((row) => guiaDeFila(row).maps_url)).toEqual(['14.7, -90.7', '14, -90', '14.6, -90.6, 17'])
+  })
+
   it('has a column for each option of a guide', () => {
     const columnas = COLUMNAS.filter((una) => una !== 'pais').map(optionNameOf)
     expect(columnas.sort()).toEqual(Object.keys(GUIA_OPTIONS).sort())
