@@ -120,7 +120,7 @@ export const escribirMetadatos = (metadatos: Metadatos) =>
     .join('; ')
 
 /** Coordinates that a map copied, in the place of a link. Their decimal sign may be a comma. */
-const POINT = /^\(?([+−–-]?\d{1,3}[.,]\d{1,20})(?:\s*[,;]\s*|\s+)([+−–-]?\d{1,3}[.,]\d{1,20})\)?$/
+const POINT = /^\(?([+−–-]?\d+[.,]\d+)[\s,;]+([+−–-]?\d+[.,]\d+)\)?$/
 
 function setField(
   en: Record<string, unknown>,
@@ -130,9 +130,9 @@ function setField(
 ) {
   const texto = valor(campo)?.trim()
   if (!texto) return
-  const [, lat, lng] = (nombre === 'maps_url' && POINT.exec(texto)) || []
+  const [, lat, lng] = POINT.exec(texto) ?? []
   if (campo === 'metadatos') en[nombre] = leerMetadatos(texto) ?? texto
-  else if (lat !== undefined && lng !== undefined && !('lat' in en || 'lng' in en))
+  else if (nombre === 'maps_url' && lat && lng && !('lat' in en || 'lng' in en))
     Object.assign(en, { lat: parseDegrees(lat), lng: parseDegrees(lng) })
   else en[nombre] = /^(lat|lng)$/.test(nombre) ? parseDegrees(texto) : texto
 }

@@ -1,10 +1,7 @@
 /** Texts that spreadsheets show in place of a value, in English and Spanish: errors, waiting, a column that is too narrow. */
-const CELL_ERROR =
-  /^(?:#[¡¿]?[\p{Lu}\d/]{2,}[!?]|#N\/[AD]|#GETTING_DATA|#{3,}|Err:\d{3}|(?:Loading|Cargando)(?:\.{3}|…))$/u
-/** UTF-8 that a program read as windows-1252 and saved, such as `NÃºÃ±ez`, and letters that it replaced. */
-const WRONG_ENCODING = /\uFFFD|Ã[\x80-\xBF\u0152-\u02DC\u2013-\u2122]|Â[\xA0-\xBF]/
-/** Remains of letters that the encoding of the file does not have. */
-const LOST_LETTERS = /^\s*\?[?\s]*\?\s*$/
+const CELL_ERROR = /^(?:#[¡¿]?[\p{Lu}\d/]{2,}[!?]|#N\/[AD]|#{3,}|Err:\d{3}|(?:Loading|Cargando)\.+)$/u
+/** UTF-8 that a program read as windows-1252 and saved, such as `NÃºÃ±ez`, and what a program puts for unknown letters. */
+const WRONG_ENCODING = /\uFFFD|Ã[\x80-\xBF\u0152-\u2122]|Â[\xA0-\xBF]|^\?[? ]*\?$/
 const FORMULA = /^(?:=\s*[\p{L}\d$("'+-]|[+@-][\p{Lu}.]{2,}\()/u
 const DECIMALS = /^\d+[.,]0{1,2}$/
 /** Programs leave out the plus sign. A text such as `1E12`, without decimals, may be a reference. */
@@ -14,11 +11,9 @@ const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
 const MONTH = '(?:0?[1-9]|1[0-2])'
 /** Spreadsheets write names of months in lower case or with a capital. A reference in capitals is none. */
 const NAME = '[eEfFmMaAjJsSoOnNdD](?:ne|eb|ar|br|ay|un|ul|go|ept?|ct|ov|ic|an|pr|ug|ec)\\.?'
-const DAY_NAME = '(?:(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo),? )?'
-const LONG_DATE = `${DAY_NAME}${DAY} de [a-z]+ de (?:19|20)\\d\\d`
 const HOUR = '\\d\\d?:\\d\\d(?::\\d\\d)?'
 const DATE = new RegExp(
-  `^(?:${LONG_DATE}|${HOUR}|${DAY}/${DAY}/(?:\\d\\d)?\\d\\d|${DAY}[-.]${MONTH}[-.](?:19|20)\\d\\d|(?:19|20)\\d\\d[-/]${MONTH}[-/]${DAY}|${DAY}-${NAME}(?:-(?:\\d\\d)?\\d\\d)?|${NAME}-\\d\\d)(?:[ T]${HOUR})?$`,
+  `^(?:(?:\\S+ )?${DAY} de [a-z]+ de (?:19|20)\\d\\d|${HOUR}|${DAY}/${DAY}/(?:\\d\\d)?\\d\\d|${DAY}[-.]${MONTH}[-.](?:19|20)\\d\\d|(?:19|20)\\d\\d[-/]${MONTH}[-/]${DAY}|${DAY}-${NAME}(?:-(?:\\d\\d)?\\d\\d)?|${NAME}-\\d\\d)(?:[ T]${HOUR})?$`,
 )
 
 const AS_TEXT = 'dé a la columna formato de texto y escríbalo otra vez'
@@ -30,10 +25,7 @@ const NEVER_A_DATE = [...NUMERIC_IDS, 'destinatario', 'direccion', 'recogida_dir
 export function damageOf(field: string, text: string): string | undefined {
   if (CELL_ERROR.test(text)) return `es «${text}», un error de su hoja de cálculo: corrija esa celda`
   if (FORMULA.test(text)) return 'es una fórmula y no su resultado: copie la columna y péguela como valores'
-  if (WRONG_ENCODING.test(text))
-    return 'sus letras se dañaron, porque un programa leyó el archivo en otra codificación: ábralo otra vez como UTF-8'
-  if (LOST_LETTERS.test(text))
-    return 'son signos de interrogación en lugar de letras que la codificación no tiene: guárdela como «CSV UTF-8»'
+  if (WRONG_ENCODING.test(text)) return 'se dañó en otra codificación: guarde el original como «CSV UTF-8»'
   if (NUMERIC_IDS.includes(field)) {
     if (DECIMALS.test(text)) return `es un número con decimales, como los de una hoja de cálculo: ${AS_TEXT}`
     if (SCIENTIFIC.test(text)) return `es un número abreviado, que perdió sus cifras en una hoja de cálculo: ${AS_TEXT}`

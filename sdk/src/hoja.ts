@@ -55,7 +55,7 @@ export interface Hoja extends Omit<Tabla, 'filas'> {
 }
 
 /** Shape of the texts that stand in a column of telephones. One of a row without a telephone is empty. */
-const TELEPHONE = /^$|^\D{0,20}(?:\d\D{0,4}){7}/
+const TELEPHONE = /^$|^(?:\D*\d){7}/
 
 /**
  * Lee una hoja de guías en CSV, en Node y en un navegador. Lee también las de Excel: con `;`, con su línea `sep=;`, en
