@@ -4,6 +4,7 @@ import { ErrorApi } from '@guias/sdk'
 import { leerTabla, type Tabla } from '@guias/sdk/hoja'
 import { explainSystemError } from './cause.ts'
 import { type Context, type Options, UsageError } from './command.ts'
+import { byCodeOrReference } from './guiaOrReference.ts'
 import { explainSheet } from './sheetErrors.ts'
 import { notify, paintNotice, sanitize } from './terminal.ts'
 
@@ -21,8 +22,14 @@ export const CODES_OPTION: Options = {
 export const canonicalizeCode = (code: string) =>
   code.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1')
 
+/** Matches what may be a guide's code. Every other text may be a reference. */
+export const CODE_PATTERN = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
+
+/** Returns equal texts for two writings of one code. A reference has one writing. */
+export const toComparable = (text: string) => (CODE_PATTERN.test(text) ? canonicalizeCode(text) : text)
+
 /**
- * Reads the guide codes of a command from its arguments or from `--archivo`, each code once.
+ * Reads the codes or references of a command's guides from its arguments or from `--archivo`, each one once.
  *
  * @throws UsageError if both are given, if the file cannot be read, or if there is no code
  */
@@ -35,7 +42,10 @@ export async function readCodes(context: Context): Promise<string[]> {
     )
   }
   const codes = file === undefined ? givenCodes : await deBytes(await readInput(file), file)
-  const uniqueCodes = new Map(codes.filter((code) => code.trim()).map((code) => [canonicalizeCode(code), code.trim()]))
+  const writtenCodes = codes.map((code) => code.trim()).filter(Boolean)
+  const uniqueCodes = new Map(
+    writtenCodes.map((code) => [CODE_PATTERN.test(code) ? canonicalizeCode(code) : code, code]),
+  )
   if (uniqueCodes.size > 0) return [...uniqueCodes.values()]
   throw new UsageError(
     file === undefined
@@ -69,8 +79,6 @@ export async function readInput(file: string): Promise<Buffer> {
   if (total <= MAX_INPUT) return Buffer.concat(chunks)
   throw new UsageError(`${describeInput(file)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
 }
-
-const CODE_PATTERN = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
 
 /**
  * Opens a table of guides. The column of their codes is the last of the name `guia`: a file of results begins with the
@@ -128,16 +136,22 @@ function deJson(text: string): string[] {
 }
 
 /**
- * Runs `action` for each guide. With several guides, a 404 (unknown guide) or 409 (wrong state) is reported and the rest
+ * Runs `action` for each guide, by its code or reference. With several guides, a 404 (unknown guide) or 409 (wrong state) is reported and the rest
  * continue. Any other error is thrown.
  *
+ * @param action receives the guide's code, and the text as it was written
  * @returns the number of guides that failed
  */
-export async function forEachCode(codes: readonly string[], context: Context, action: (code: string) => Promise<void>) {
+export async function forEachCode(
+  codes: readonly string[],
+  context: Context,
+  action: (code: string, written: string) => Promise<void>,
+) {
+  const api = context.api()
   let fallidas = 0
   for (const code of codes) {
     try {
-      await action(code)
+      await byCodeOrReference(api, code, context.signal, (guia) => action(guia, code))
     } catch (error) {
       const isGuiaFailure = error instanceof ErrorApi && (error.status === 404 || error.status === 409)
       if (!isGuiaFailure || codes.length === 1) throw error

@@ -3,6 +3,7 @@ import { guiaDeCampos } from '@guias/sdk/hoja'
 import { notifyAdvertencias } from './advertencias.ts'
 import { type CliCommand, EXIT_CODE, type Options, UsageError } from './command.ts'
 import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './fields.ts'
+import { byCodeOrReference } from './guiaOrReference.ts'
 import { paint, printLine, sanitize } from './terminal.ts'
 
 const { 'external-ref': _reference, metadatos: _metadata, ...CORRECCION_OPTIONS } = GUIA_OPTIONS
@@ -57,7 +58,10 @@ la misma corrección no cambia nada.`,
       throw new UsageError('Falta qué corregir, por ejemplo --telefono. Vea guias corregir --help.')
     const estricto = context.isSet('estricto') ? { estricto: true } : {}
     const { signal } = context
-    const guia = await context.api().guias.corregir(code, { ...correccion, ...estricto }, { signal })
+    const api = context.api()
+    const guia = await byCodeOrReference(api, code, signal, (guiaCode) =>
+      api.guias.corregir(guiaCode, { ...correccion, ...estricto }, { signal }),
+    )
     if (context.json) printLine(JSON.stringify(guia))
     else {
       printLine(`${paint('strong', sanitize(guia.guia))}  ${sanitize(guia.estado)}, secuencia ${guia.secuencia}`)

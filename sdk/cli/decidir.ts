@@ -4,6 +4,7 @@ import { notifyAdvertencias } from './advertencias.ts'
 import { CODES_OPTION, forEachCode, readCodes } from './codigos.ts'
 import { type CliCommand, type Context, EXIT_CODE, type Options, UsageError } from './command.ts'
 import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './fields.ts'
+import { byCodeOrReference } from './guiaOrReference.ts'
 import { askToConfirm, notify, paint, printLine, sanitize } from './terminal.ts'
 
 const ENTREGA_OPTIONS = Object.fromEntries(
@@ -48,7 +49,11 @@ datos que se dan. Vale la primera decisión.`,
       ...(secuencia === undefined ? {} : { secuencia: Number(secuencia) }),
       ...(context.isSet('estricto') ? { estricto: true } : {}),
     } as ReintentoDeGuia
-    const guia = await context.api().guias.reintentar(code, retryRequest, { signal: context.signal })
+    const { signal } = context
+    const api = context.api()
+    const guia = await byCodeOrReference(api, code, signal, (guiaCode) =>
+      api.guias.reintentar(guiaCode, retryRequest, { signal }),
+    )
     printGuia(context, guia)
     if (!context.json) notifyAdvertencias(guia.advertencias, context.givenOptions)
     return EXIT_CODE.bien

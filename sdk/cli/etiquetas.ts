@@ -7,9 +7,10 @@ import {
   type Guias,
   type PuntosPorPulgada,
 } from '@guias/sdk'
-import { CODES_OPTION, readCodes } from './codigos.ts'
+import { CODE_PATTERN, CODES_OPTION, readCodes } from './codigos.ts'
 import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
 import { download, requireFreePaths, writeFileAtomically } from './files.ts'
+import { findByReference } from './guiaOrReference.ts'
 import { notify, printLine, sanitize } from './terminal.ts'
 
 const FORMATS: readonly (FormatoDeEtiquetas | 'zpl')[] = ['10x15', 'carta', 'zpl']
@@ -144,7 +145,8 @@ function nameFiles(output: string, fileCount: number, type: 'pdf' | 'zpl'): stri
 }
 
 /**
- * Requests one link per group of codes, before the service draws any label. Leaves out cancelled guides, with a notice.
+ * Requests one link per group of codes, before the service draws any label. A text that is no code may be a reference.
+ * Leaves out cancelled guides, with a notice.
  * If another label cannot be made, or no label is left, prints why and returns undefined.
  */
 async function requestFiles(
@@ -161,14 +163,21 @@ async function requestFiles(
     for (let codes = batch; codes.length > 0; ) {
       const { enlace, rejected } = await tryRequest(() => guias.etiquetas(codes, { formato, signal }), codes)
       if (enlace) etiquetasFiles.push({ ...enlace, path: paths[i]! })
+      const codesByReference = new Map<string, string>()
       for (const [guia, { codigo, mensaje }] of rejected) {
         const cancelada = await isCancelled(guias, guia, signal)
+        const code = cancelada ? undefined : await findByReference(guias, guia, signal)
+        if (code !== undefined) {
+          codesByReference.set(guia, code)
+          continue
+        }
         if (!cancelada) fallidas++
-        const notice = cancelada ? 'está cancelada: se deja fuera' : mensaje
-        const enJson = cancelada ? { guia, codigo: 'guia_cancelada', mensaje: notice } : { guia, codigo, mensaje }
+        const reason = CODE_PATTERN.test(guia) ? mensaje : 'no es el código ni la referencia de ninguna guía suya'
+        const notice = cancelada ? 'está cancelada: se deja fuera' : reason
+        const enJson = { guia, codigo: cancelada ? 'guia_cancelada' : codigo, mensaje: notice }
         notify(json ? JSON.stringify(enJson) : `${sanitize(guia)}  ${sanitize(notice)}`)
       }
-      codes = enlace ? [] : codes.filter((code) => !rejected.has(code))
+      codes = enlace ? [] : codes.flatMap((code) => codesByReference.get(code) ?? (rejected.has(code) ? [] : code))
     }
   }
   if (fallidas === 0 && etiquetasFiles.length > 0) return etiquetasFiles

@@ -16,10 +16,8 @@ export async function byCodeOrReference<T>(
     return await ask(text)
   } catch (error) {
     if (!(error instanceof ErrorNoEncontrado) || error.codigo !== 'guia_desconocida') throw error
-    const found =
-      text.length <= MAX_REFERENCE ? await guias.listar({ external_ref: text, limite: 1 }, { signal }) : null
-    const [match] = found?.datos ?? []
-    if (match) return ask(match.guia)
+    const code = await findByReference(guias, text, signal)
+    if (code !== undefined) return ask(code)
     const mensaje = `«${text}» no es el código ni la referencia de ninguna guía suya, en el modo de esta llave. Revise si tiene una letra o un número cambiado.`
     const { status, cabeceras } = error
     throw new ErrorNoEncontrado({ ...error.problema, mensaje }, { status, cabeceras })
@@ -28,3 +26,10 @@ export async function byCodeOrReference<T>(
 
 /** Maximum length of a reference, in characters. */
 const MAX_REFERENCE = 128
+
+/** Returns the code of the guide that has the text as its reference; undefined if none has it. */
+export async function findByReference(guias: Guias['guias'], text: string, signal: AbortSignal) {
+  if (text.length > MAX_REFERENCE) return undefined
+  const { datos } = await guias.listar({ external_ref: text, limite: 1 }, { signal })
+  return datos[0]?.guia
+}

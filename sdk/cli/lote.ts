@@ -330,7 +330,8 @@ function readFailure(
   if (error.cause instanceof RowError) {
     const fallas = error.cause.fallas.map(
       ({ campo, mensaje }): GroupedMessage => ({
-        kind: `dañada ${campo}`,
+        // Equal damages differ in the text that they quote, or in a number.
+        kind: `dañada ${campo} ${mensaje.replace(/«[^»]*»|\d+/g, '')}`,
         texto: formatFailure({ campo, mensaje }),
       }),
     )

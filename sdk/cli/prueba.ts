@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ArchivoDePrueba, ClavesPublicas, Guias, PruebaDeEntrega } from '@guias/sdk'
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
 import { explainSystemError } from './cause.ts'
-import { CODES_OPTION, canonicalizeCode, forEachCode, readCodes } from './codigos.ts'
+import { CODE_PATTERN, CODES_OPTION, canonicalizeCode, forEachCode, readCodes } from './codigos.ts'
 import { type CliCommand, type Context, EXIT_CODE, sleepUntilAborted, UsageError } from './command.ts'
 import { DownloadError, download, putAtomically, requireFreePaths, writeFileAtomically } from './files.ts'
 import { hora, notify, paint, paintNotice, printLine, sanitize } from './terminal.ts'
@@ -32,7 +32,7 @@ sin red y sin llave, hoy o dentro de años.`,
   positionals: [0, Number.POSITIVE_INFINITY],
   examples: ['prueba 7K3M9QX2A1B4 --verificar'],
   async run(context) {
-    const codes = (await readCodes(context)).map(canonicalizeCode)
+    const codes = (await readCodes(context)).map(requireCode)
     const [mustVerify, forzar] = [context.isSet('verificar'), context.isSet('forzar')]
     if (context.texto('claves') !== undefined && !mustVerify) throw new UsageError('--claves va con --verificar.')
     const presentCodes = codes.filter((code) => existsSync(folderOf(code, context)))
@@ -54,10 +54,15 @@ sin red y sin llave, hoy o dentro de años.`,
   },
 }
 
-function folderOf(code: string, context: Context): string {
-  if (!/^\w+$/.test(code)) throw new UsageError(`«${sanitize(code)}» no es el código de una guía.`)
-  return join(context.texto('carpeta') ?? '.', `prueba-${code}`)
+/** Returns the canonical form of a code. The folders have the codes of guides, so that they are found without asking. */
+function requireCode(text: string): string {
+  if (CODE_PATTERN.test(text)) return canonicalizeCode(text)
+  throw new UsageError(
+    `«${sanitize(text)}» no es el código de una guía. Si es su número de pedido, guias ver dice el código.`,
+  )
 }
+
+const folderOf = (code: string, context: Context) => join(context.texto('carpeta') ?? '.', `prueba-${code}`)
 
 async function downloadAll(codes: string[], context: Context): Promise<number> {
   const api = context.api()

@@ -1,7 +1,7 @@
 import type { Guia, Guias, UbicacionParaConfirmar } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
 import { notifyAdvertencias } from './advertencias.ts'
-import { canonicalizeCode, forEachCode, openTable, readCodes, readInput } from './codigos.ts'
+import { forEachCode, openTable, readCodes, readInput, toComparable } from './codigos.ts'
 import { type CliCommand, type Context, EXIT_CODE, UsageError } from './command.ts'
 import { optionNameOf } from './fields.ts'
 import { notify, paint, printLine, sanitize } from './terminal.ts'
@@ -38,8 +38,8 @@ no tiene ninguno.`,
       : await readPlaces(context)
     const { guias } = context.api()
     let withoutSuggestionCount = 0
-    const fallidas = await forEachCode([...places.keys()], context, async (code) => {
-      const place = places.get(code) ?? (await findSuggestedPlace(guias, code, context.signal))
+    const fallidas = await forEachCode([...places.keys()], context, async (code, written) => {
+      const place = places.get(written) ?? (await findSuggestedPlace(guias, code, context.signal))
       if (place) printUbicacion(await guias.confirmarUbicacion(code, place, { signal: context.signal }), context)
       else {
         withoutSuggestionCount++
@@ -105,12 +105,12 @@ async function parsePlaceTable(bytes: Uint8Array, file: string): Promise<Map<str
     const valueOfField = (field: string) => values[campos.lastIndexOf(field)]
     const guia = valueOfField('guia')?.trim()
     if (!guia) continue
-    const otherRow = rowByGuia.get(canonicalizeCode(guia))
+    const otherRow = rowByGuia.get(toComparable(guia))
     if (otherRow !== undefined)
       throw new UsageError(
         `${file}, fila ${rowNumber}: la guía ${sanitize(guia)} ya está en la fila ${otherRow}: deje una.`,
       )
-    rowByGuia.set(canonicalizeCode(guia), rowNumber)
+    rowByGuia.set(toComparable(guia), rowNumber)
     places.set(guia, buildPlace(valueOfField, `${file}, fila ${rowNumber}: `))
   }
   if (places.size > 0) return places

@@ -50,7 +50,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   contenido: ['producto', 'productos', 'articulos', 'descripcion'],
   lat: ['latitud', 'latitude'],
   lng: ['longitud', 'longitude', 'lon', 'long'],
-  maps_url: ['mapa', 'enlace', 'link', 'google_maps', 'enlace_de_mapa', 'ubicacion'],
+  maps_url: ['mapa', 'enlace', 'link', 'google_maps', 'enlace_de_mapa', 'ubicacion', 'coordenadas'],
 }
 const CAMPO_DE = new Map(
   Object.entries(OTHER_NAMES).flatMap(([campo, otherNames]) => otherNames.map((otro) => [otro, campo])),
@@ -80,7 +80,8 @@ export function normalizarColumna(titulo: string): string {
 }
 
 /**
- * Da la guía de los textos de sus campos, sin los vacíos. Las coordenadas se leen como números, también con coma decimal.
+ * Da la guía de los textos de sus campos, sin los vacíos. Las coordenadas se leen como números, también con coma decimal,
+ * y también donde iba el enlace de mapa.
  * Lo que no se puede leer queda como está, y el servicio dice por qué no vale.
  */
 export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
@@ -118,6 +119,9 @@ export const escribirMetadatos = (metadatos: Metadatos) =>
     .map(([clave, texto]) => `${clave}=${texto}`)
     .join('; ')
 
+/** Coordinates that a map copied, in the place of a link. Their decimal sign may be a comma. */
+const POINT = /^\(?([+−–-]?\d+[.,]\d+)[\s,;]+([+−–-]?\d+[.,]\d+)\)?$/
+
 function setField(
   en: Record<string, unknown>,
   nombre: string,
@@ -126,7 +130,10 @@ function setField(
 ) {
   const texto = valor(campo)?.trim()
   if (!texto) return
+  const [, lat, lng] = POINT.exec(texto) ?? []
   if (campo === 'metadatos') en[nombre] = leerMetadatos(texto) ?? texto
+  else if (nombre === 'maps_url' && lat && lng && !('lat' in en || 'lng' in en))
+    Object.assign(en, { lat: parseDegrees(lat), lng: parseDegrees(lng) })
   else en[nombre] = /^(lat|lng)$/.test(nombre) ? parseDegrees(texto) : texto
 }
 

@@ -54,8 +54,8 @@ export interface Hoja extends Omit<Tabla, 'filas'> {
   filas: AsyncIterable<FilaDeHoja>
 }
 
-/** Shape of the texts that stand in a column of telephones. */
-const TELEPHONE = /^\+?(?:[\s().-]*\d){7,15}$/
+/** Shape of the texts that stand in a column of telephones. One of a row without a telephone is empty. */
+const TELEPHONE = /^$|^(?:\D*\d){7}/
 
 /**
  * Lee una hoja de guías en CSV, en Node y en un navegador. Lee también las de Excel: con `;`, con su línea `sep=;`, en

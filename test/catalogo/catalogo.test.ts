@@ -43,6 +43,7 @@ describe('a municipality that is only a zone or the capital', () => {
   it.each([
     ['Guatemala', 'zona 10', ['Guatemala']],
     ['Guatemala', 'Z.10', ['Guatemala']],
+    ['Guatemala', 'Zona10', ['Guatemala']],
     ['Guatemala', 'Capital', ['Guatemala']],
     ['Guatemala', 'Ciudad Capital', ['Guatemala']],
     ['Guatemala', 'Zona 4 Mixco', ['Mixco']],
@@ -114,6 +115,7 @@ describe('spellings', () => {
     ['Guatemala', 'Guatemala zona 10', 'GT-GU-0101'],
     ['Guatemala', 'Guatemala Z. 1', 'GT-GU-0101'],
     ['Guatemala', 'Mixco zona 4', 'GT-GU-0108'],
+    ['Guatemala', 'Mixco zona4', 'GT-GU-0108'],
     ['Guatemala', 'Mixco z4', 'GT-GU-0108'],
     ['Guatemala', 'Mixco, Guatemala', 'GT-GU-0108'],
     ['Guatemala', 'Villa Nueva (Bárcenas)', 'GT-GU-0115'],

@@ -60,6 +60,7 @@ describe('a filter with several values', () => {
   it.each([
     ['guias?estado=aceptado,en_ruta', 'repita el parámetro, estado=aceptado&estado=en_ruta'],
     ['guias?ubicacion=vencida,fallida', 'repita el parámetro, ubicacion=vencida&ubicacion=fallida'],
+    ['guias?estado=en_ruta%20,%20aceptado', 'repita el parámetro, estado=en_ruta&estado=aceptado'],
     ['eventos?tipo=guia.*,ubicacion.*', 'repita el parámetro, tipo=guia.*&tipo=ubicacion.*'],
     ['guias?estado[]=aceptado', 'va sin corchetes y se repite: estado=…&estado=…'],
   ])('%s is told to repeat the parameter', async (path, way) => expect((await fault(path)).mensaje).toContain(way))

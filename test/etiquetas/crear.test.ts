@@ -53,7 +53,7 @@ describe('POST /api/v1/etiquetas', () => {
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error.errores).toMatchObject([
       { campo: '/guias/1', codigo: 'valor_no_admitido', mensaje: expect.stringContaining('no es una guía suya') },
-      { campo: '/guias/2', mensaje: expect.stringContaining('no puede ser de una guía') },
+      { campo: '/guias/2', mensaje: expect.stringMatching(/no puede ser de una guía.*external_ref, «nada»/) },
       { campo: '/guias/3', mensaje: expect.stringContaining('cancelada') },
       { campo: '/guias/4', mensaje: expect.stringContaining('posición 0') },
       { campo: '/guias/5', mensaje: expect.stringContaining('no es una guía suya') },

@@ -103,7 +103,7 @@ describe('GET /api/v1/guias/{guia}', () => {
     const etiquetas = await entorno.request('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [escrito] } })
     expect([etiquetas.status, etiquetas.cuerpo.errores]).toEqual([
       422,
-      [{ campo: '/guias/0', codigo: 'valor_no_admitido', mensaje }],
+      [{ campo: '/guias/0', codigo: 'valor_no_admitido', mensaje: `${mensaje} ${busqueda}` }],
     ])
   })
 

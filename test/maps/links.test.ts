@@ -8,6 +8,7 @@ const NO_ES_MAPA = /no es un mapa admitido/
 const RUTA = /ruta del enlace no es la de un mapa/
 const MAL_ESCRITO = /dominio del enlace está mal escrito/
 const SIN_HTTPS = /debe empezar con https/
+const BARE_POINT = /^Son coordenadas y no un enlace: escríbalas como geo:14\.6349,-90\.5069\.$/
 const INVISIBLE = /control o invisibles/
 const ESPACIO = /lleva espacios/
 
@@ -118,11 +119,14 @@ testLinkTable('esquemas, usuarios, puertos y caracteres', [
   ['file:///etc/passwd', SIN_HTTPS],
   ['ftp://maps.google.com/', SIN_HTTPS],
   ['waze://?ll=14.6,-90.5', SIN_HTTPS],
+  ['(14.6349; -90.5069)', BARE_POINT],
+  ['14.6349 -90.5069', BARE_POINT],
+  ['14.6 90.5 16', SIN_HTTPS],
   ['comgooglemaps://?q=14.6,-90.5', SIN_HTTPS],
   ['intent://maps.google.com/#Intent;end', SIN_HTTPS],
   ['www.google.com/maps?q=14.6,-90.5', SIN_HTTPS],
   ['//www.google.com/maps?q=14.6,-90.5', SIN_HTTPS],
-  ['14.6349,-90.5069', SIN_HTTPS],
+  ['14.6349,-90.5069', BARE_POINT],
   ['https:www.google.com/maps', SIN_HTTPS],
   ['https:/www.google.com/maps', SIN_HTTPS],
   ['https', SIN_HTTPS],
@@ -147,7 +151,7 @@ testLinkTable('esquemas, usuarios, puertos y caracteres', [
   [`${G}?q=${P}\u2028`, ESPACIO],
   [`Mi casa: ${G}?q=${P}`, ESPACIO],
   ['Frente al parque central', SIN_HTTPS],
-  ['14.6349, -90.5069', SIN_HTTPS],
+  ['14.6349, -90.5069', BARE_POINT],
   [`${G}?q=${P} `, /solo el enlace, sin espacios/],
   [`${G}?q=${P}\n`, INVISIBLE],
   [`ht\ttps://www.google.com/maps?q=${P}`, INVISIBLE],

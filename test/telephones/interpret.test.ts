@@ -190,6 +190,8 @@ describe('a number in every writing', () => {
     ['tel: ', /está vacío/],
     ['tel:3148 1676;ext=5', /solo puede llevar/],
     ['hotel:3148 1676', /solo puede llevar/],
+    ['https://wa.me/message/ABC31481676', /solo puede llevar/],
+    ['https://example.com/50231481676', /solo puede llevar/],
   ])('%o says why it is none', (texto, porque) =>
     expect(parseTelephone(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
   )

@@ -306,7 +306,7 @@ function explainCommas(name: string, { type, enum: vocabulary }: FaultSchema, va
   const joinedValues = [valor].flat().find((value): value is string => typeof value === 'string' && value.includes(','))
   if (joinedValues === undefined) return undefined
   if (type === 'array')
-    return `los valores no se separan con comas: repita el parámetro, ${repeated(name, joinedValues.split(','))}`
+    return `los valores no se separan con comas: repita el parámetro, ${repeated(name, joinedValues.split(/ *, */))}`
   return vocabulary ? 'admite un solo valor: pida cada uno por separado' : undefined
 }
 

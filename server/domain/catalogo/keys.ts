@@ -50,7 +50,8 @@ function withoutGenericWords(words: readonly string[]): readonly string[] {
   while (until - from > 1 && GENERIC_WORDS.has(words[from]!)) from++
   for (;;) {
     if (until - from > 2 && /^\d/.test(words[until - 1]!) && /^z(?:ona)?$/.test(words[until - 2]!)) until -= 2
-    else if (until - from > 1 && (GENERIC_WORDS.has(words[until - 1]!) || /^z\d+$/.test(words[until - 1]!))) until--
+    else if (until - from > 1 && (GENERIC_WORDS.has(words[until - 1]!) || /^z(?:ona)?\d+$/.test(words[until - 1]!)))
+      until--
     else return words.slice(from, until)
   }
 }
@@ -74,7 +75,7 @@ const CAPITAL_WORDS = new Set([
  */
 export function withoutZone(text: string): string | undefined {
   const todas = wordsOf(text.slice(0, LENGTH))
-  const rest = todas.filter((word) => !/^(?:zona|z?\d{1,2}|z)$/.test(word) && !CAPITAL_WORDS.has(word))
+  const rest = todas.filter((word) => !/^(?:(?:z(?:ona)?)?\d{1,2}|z(?:ona)?)$/.test(word) && !CAPITAL_WORDS.has(word))
   if (rest.length === todas.length) return undefined
   return rest.filter((word) => !ARTICLES.has(word) && !GENERIC_WORDS.has(word)).join(' ')
 }

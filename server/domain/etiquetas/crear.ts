@@ -3,7 +3,7 @@ import type { Falla } from '../../generated/contract/types/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { explainGuiaCode } from '../records/guiaLookup.ts'
+import { explainGuiaCode, searchByReference } from '../records/guiaLookup.ts'
 import { labelFile, typeOfLabels, VARY } from './document.ts'
 import { DPI_WITHOUT_ZPL, hasNoEtiqueta, joinCodes, readEtiquetas, recordEtiquetas } from './etiqueta.ts'
 
@@ -64,7 +64,7 @@ function whyNotPrintable(
   exists: boolean,
   firstIndex: number | undefined,
 ): string {
-  if (code === undefined) return explainGuiaCode(written)
+  if (code === undefined) return `${explainGuiaCode(written)} ${searchByReference(written)}`
   if (!exists) return 'no es una guía suya del modo de esta llave; revise el identificador'
   return firstIndex === undefined
     ? 'la guía está cancelada y nadie la recogería; quítela'

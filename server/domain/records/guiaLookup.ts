@@ -65,7 +65,8 @@ export function requireGuiaCode(code: string, scope: GuiaScope = 'todos'): strin
 /** Maximum length of a merchant's reference, in characters. */
 const MAX_REFERENCE = 128
 
-const searchByReference = (text: string): string =>
+/** Tells a merchant how to find a guide by its own reference. */
+export const searchByReference = (text: string): string =>
   `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${text}».`
 
 /**

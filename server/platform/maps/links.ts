@@ -61,12 +61,17 @@ const FORBIDDEN: readonly [RegExp, string][] = [
   [/^https:\/\/[^/?#]*@/i, 'El enlace lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
 ]
 
+/** Coordinates as maps copy them, without a link. */
+const BARE_POINT = /^\(?([+-]?\d{1,3}\.\d{1,20})(?:\s*[,;]\s*|\s+)([+-]?\d{1,3}\.\d{1,20})\)?$/
+
 /**
  * Reads the place that a map link names.
  * @throws MapLinkError if the link is not admitted
  */
 export function readMapLink(text: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
   if (text.length > 2048) refuse('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
+  const [, lat, lng] = BARE_POINT.exec(text) ?? []
+  if (lat !== undefined) refuse(`Son coordenadas y no un enlace: escríbalas como geo:${lat},${lng}.`)
   for (const [pattern, message] of FORBIDDEN) if (pattern.test(text)) refuse(message)
   if (/^geo:/i.test(text)) return result(readGeo(text))
   const { host, url } = openHttps(text, hosts)
@@ -149,6 +154,8 @@ const PAR_DMS = new RegExp(`^${DEGREES}([NS]) ?,? ?${DEGREES}([EWO])$`, 'i')
 // middle of the route.
 const DESTINO = ['daddr', 'destination', 'to', 'route']
 const PLACE_PARAMETERS = ['q', 'query', 'latlng', 'coordinate']
+/** Sizes of a window in degrees. */
+const SPANS = ['span', 'spn']
 /** Positions of a camera on a street. */
 const CAMERA_PARAMETERS = ['viewpoint', 'cbll']
 
@@ -177,6 +184,9 @@ function findCoordinates(url: URL, host: string): Point | undefined {
     }
     return undefined
   }
+  // Without a name, Apple's `ll` with a size is the centre of the window, like Google's without any.
+  const isCentre =
+    isGoogleHost(host) || (host === 'maps.apple.com' && !parameter('q') && ['z', ...SPANS].some(parameter))
   const segments = url.pathname.slice(1).split('/').map(decode)
   const [root, modo, place = ''] = segments
   const datos = [...segments, parameter('data')].flatMap((segment) => segment.split('!'))
@@ -189,8 +199,7 @@ function findCoordinates(url: URL, host: string): Point | undefined {
   const markedPoint =
     readData(datos, false) ??
     firstPoint(PLACE_PARAMETERS) ??
-    // Waze and Apple mark `ll` with a pin. For Google it is the centre of the view.
-    (isGoogleHost(host) ? undefined : firstPoint(['ll'])) ??
+    (isCentre ? undefined : firstPoint(['ll'])) ??
     createPoint(parameter('mlat'), parameter('mlon')) ??
     (root === 'maps' && (modo === 'place' || search) ? readPair(place) : undefined) ??
     (host.endsWith('waze.com') ? readGeohash(root === 'ul' ? modo : undefined, parameter('h')) : undefined) ??
@@ -198,11 +207,10 @@ function findCoordinates(url: URL, host: string): Point | undefined {
     firstPoint(CAMERA_PARAMETERS)
   // The remaining parts describe only the visible map. A search marks results in it, and none of them is the place.
   if (markedPoint || search) return markedPoint
-  const fromParameters = isCloseUp(parameter('zoom') || parameter('z'))
-    ? (firstPoint(['ll']) ??
-      (parameter('span') ? undefined : firstPoint(['center'])) ??
-      createPoint(parameter('lat'), parameter('lon')))
-    : undefined
+  const fromParameters =
+    isCloseUp(parameter('zoom') || parameter('z')) && !SPANS.some(parameter)
+      ? (firstPoint(['ll']) ?? firstPoint(['center']) ?? createPoint(parameter('lat'), parameter('lon')))
+      : undefined
   return readView(segments, url.hash) ?? fromParameters
 }
 
@@ -265,11 +273,14 @@ function readView(segments: string[], hash: string): Point | undefined {
   )
 }
 
-/** Reports whether a Google view shows a place: zoom (`17z`), height in metres (`500m`), or a camera on a street (`3a`). */
+/**
+ * Reports whether a Google view shows a place: zoom (`17z`), height of the window in metres (`500m`), or height of the
+ * camera (`3a` on a street, `25000a` above a region).
+ */
 function showsPlace(alcance: string): boolean {
   const [, amount = '', unidad = ''] = /^(\d{1,9}(?:\.\d{1,20})?)([zma])$/.exec(alcance) ?? []
-  if (unidad === 'm') return Number(amount) <= PLACE_ALTITUDE_M
-  return unidad === 'z' ? Number(amount) >= PLACE_ZOOM : unidad === 'a' || alcance === ''
+  if (unidad === 'z') return Number(amount) >= PLACE_ZOOM
+  return unidad === '' ? alcance === '' : Number(amount) <= PLACE_ALTITUDE_M
 }
 
 const GEOHASH_ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz'

@@ -22,7 +22,7 @@ export interface Typography {
   measure(text: string, style: TextStyle): number
   /**
    * Breaks a text into at most `max` lines no wider than `width`. «…» replaces the rest of the text. Letters that
-   * cannot be shown are transcribed, and the text then ends with {@link TRANSCRIBED}.
+   * cannot be shown are transcribed, and the text then ends with a mark.
    */
   split(text: string, style: TextStyle, width: number, max: number): string[]
   /**
@@ -40,7 +40,7 @@ export interface Typography {
 }
 
 /** Mark at the end of a transcribed text. */
-export const TRANSCRIBED = '*'
+const TRANSCRIBED = '*'
 
 export interface TextBox {
   ancho: number
@@ -55,9 +55,9 @@ export interface FittedText {
 
 /** Character that stands for one that cannot be shown. */
 export const REPLACEMENT = '□'
-/** Invisible characters that would disturb the layout: controls, directions, joiners, variation selectors, tags. */
+/** Characters that would disturb the layout: controls, directions, joiners, variation selectors, tags, Arabic stretches. */
 const INVISIBLE_CHARACTERS =
-  /[\p{Cc}\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]|\p{Variation_Selector}/gu
+  /[\p{Cc}\u00AD\u061C\u0640\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]|\p{Variation_Selector}/gu
 /** Letters and digits that a reader of Latin script does not know. */
 export const FOREIGN = /(?=[\p{L}\p{M}\p{N}])[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]|(?![0-9])\p{Nd}/u
 
@@ -76,8 +76,18 @@ export const cleanText = (text: string): string =>
 
 export const lineHeight = ({ cuerpo, leading = 1.34 }: TextStyle): number => cuerpo * leading
 
-/** Writes a grapheme with ASCII. The mark for an Arabic or Hebrew letter without a Latin counterpart is left out. */
-export const inAscii = (grapheme: string): string => (anyAscii(grapheme) || REPLACEMENT).replace(/[`\s]+/g, '')
+/** The most common Arabic letter. The table of transcriptions has nothing for it. */
+const ARABIC_A = /[\u0627\u0671]/g
+
+/**
+ * Writes a grapheme with ASCII. Left out are the mark for an Arabic or Hebrew letter without a Latin counterpart, and
+ * emoji, which the table names in English.
+ */
+export const inAscii = (grapheme: string): string =>
+  (anyAscii(grapheme.replace(ARABIC_A, 'a')) || REPLACEMENT).replace(/[`\s]+|:[\w+-]+:/g, '')
+
+/** Adds the mark of a transcribed text. A text of emoji alone says what it was. */
+export const markTranscribed = (text: string): string => `${text.trim() || '(emoji)'}${TRANSCRIBED}`
 
 /** Parts of a text layout that depend on the fonts. */
 interface Fonts {

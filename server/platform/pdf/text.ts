@@ -5,10 +5,10 @@ import {
   graphemes,
   inAscii,
   lineHeight,
+  markTranscribed,
   REPLACEMENT,
   type TextOptions,
   type TextStyle,
-  TRANSCRIBED,
   type Typography,
 } from './lines.ts'
 
@@ -56,7 +56,7 @@ function createRuns(doc: PDFKit.PDFDocument, alphabet: Alphabet) {
     const visible = transcribedParts.join('')
     if (visible === text) return text
     transcribed = true
-    return visible + TRANSCRIBED
+    return markTranscribed(visible)
   }
 
   /** Replaces a run by `□` if the font's shaper fails on its script, so that the document is still created. */

@@ -117,25 +117,33 @@ function readNational(plan: CompiledPlan, digits: string): ParsedTelephone {
   )
 }
 
-/** Invisible characters, mostly direction marks and soft hyphens, that programs add to a copied number. */
-const INVISIBLE_CHARACTERS = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+/**
+ * Characters of a copied number that change nothing: direction marks, soft hyphens and other invisible characters,
+ * pictures such as a telephone or a flag, and frames around a digit.
+ */
+const DECORATION = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{So}\p{Me}]/gu
 /**
  * Characters that would change the number: an override, which shows the digits in reverse order, and superscripts,
  * fractions or circled numbers, whose compatibility forms are digits.
  */
 const DECEPTIVE = /[\u202e\p{No}]/u
 const SHAPE = /^(?:\s*(?:\(\s*)?\+)?[\d\s().-]*$/
+/** Beginning of a link that calls or writes to a number (RFC 3966), or the apostrophe that makes a cell a text. */
+const LINK = /^\s*(?:(?:tel|sms|callto|whatsapp):|['’])/i
+/** Link to a chat. Its number has a country code and no plus sign. */
+const CHAT_LINK = /^\s*(?:https?:\/\/)?(?:wa\.me|api\.whatsapp\.com\/send\?phone=)\/?\+?/i
 
 /**
  * Reduces a text to the characters of a telephone number: full-width forms to ASCII, any dash or minus sign to a
- * hyphen, and no invisible characters. Removes the prefix of a `tel:` link (RFC 3966).
+ * hyphen, and no decoration. Removes the beginning of a link.
  */
 const simplify = (text: string): string =>
   text
     .normalize('NFKC')
-    .replace(INVISIBLE_CHARACTERS, '')
+    .replace(DECORATION, '')
     .replace(/\p{Dash}/gu, '-')
-    .replace(/^\s*tel:/i, '')
+    .replace(LINK, '')
+    .replace(CHAT_LINK, '+')
 
 /**
  * Reads a telephone number as people write it: with `+` or `00` and the code of any country, or as a number of `pais`,

@@ -7,8 +7,8 @@ import {
   graphemes,
   inAscii,
   lineHeight,
+  markTranscribed,
   type TextStyle,
-  TRANSCRIBED,
   type Typography,
 } from '../pdf/lines.ts'
 
@@ -120,7 +120,8 @@ export function createPrinterTypography(ppp: Resolution, writeField: (field: str
       return [...inAscii(segment)].map((character) => (LATIN_1.test(character) ? character : '?')).join('')
     })
     transcribed ||= marked
-    return transcribedParts.join('') + (marked ? TRANSCRIBED : '')
+    const visible = transcribedParts.join('')
+    return marked ? markTranscribed(visible) : visible
   }
 
   return {

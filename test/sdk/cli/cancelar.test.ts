@@ -26,7 +26,9 @@ describe('guias cancelar', () => {
     const { codigo, output: salida, errores } = await guias(['cancelar', '--archivo', archivo, '--si'])
     expect([codigo, salida]).toEqual([1, `${una}  cancelado\n${otra}  cancelado\n`])
     expect(errores).toMatch(
-      new RegExp(`^${ida} {2}La guía está en recolectado.*\\n7K3M9QX2A1B4 {2}No hay ninguna guía`),
+      new RegExp(
+        `^${ida} {2}La guía está en recolectado.*\\n7K3M9QX2A1B4 {2}«7K3M9QX2A1B4» no es el código ni la referencia`,
+      ),
     )
     expect(errores).toMatch(/\n2 canceladas, 2 no\.\n$/)
     expect(await guias(['cancelar', '--archivo', archivo, una])).toMatchObject({ codigo: 2 })
@@ -35,6 +37,15 @@ describe('guias cancelar', () => {
       errores: expect.stringContaining('La entrada no trae ningún código'),
     })
     expect(await guias(['cancelar'])).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta el código') })
+  })
+
+  it('takes references that differ only in letters that a code would not tell apart', async () => {
+    const references = ['Pedido-O1', 'Pedido-01', 'pedido-01']
+    const codes = await Promise.all(
+      references.map(async (external_ref) => (await cli.comercio.api.guias.crear(buildGuia({ external_ref }))).guia),
+    )
+    const { codigo, output: salida, errores } = await guias(['cancelar', ...references, '--si'])
+    expect([codigo, salida, errores]).toEqual([0, codes.map((code) => `${code}  cancelado\n`).join(''), ''])
   })
 
   describe.skipIf(!hasTerminal)('on a terminal', () => {

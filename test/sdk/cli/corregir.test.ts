@@ -35,6 +35,13 @@ describe('guias corregir', () => {
     })
   })
 
+  it('takes a reference in the place of the code', async () => {
+    const external_ref = 'Pedido-C1'
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia({ external_ref }))
+    const { codigo, output } = await guias(['corregir', external_ref, '--destinatario', 'Eva'])
+    expect([codigo, output]).toEqual([0, `${guia}  aceptado, secuencia 2\n`])
+  })
+
   it('clears several members, also those of the pickup', async () => {
     const recogida = { nombre: 'Bodega', lat: 14.58, lng: -90.54, contacto: 'Ana Tzul', indicaciones: 'Portón azul' }
     const { guia } = await cli.comercio.api.guias.crear(

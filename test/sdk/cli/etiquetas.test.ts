@@ -133,6 +133,19 @@ describe('guias etiquetas', () => {
     expect(await readdir(cli.folder)).not.toContain('no.pdf')
   })
 
+  it('takes references, in their order, and names texts that are neither', async () => {
+    const [una = ''] = suyas
+    const external_ref = 'Pedido-O1'
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia({ external_ref }))
+    const dadas = await guias(['etiquetas', external_ref, una, '--salida', 'ref.pdf', '--json'])
+    expect([dadas.codigo, JSON.parse(dadas.output).guias, dadas.errores]).toEqual([0, [guia, una], ''])
+    const { codigo, errores } = await guias(['etiquetas', una, 'Pedido-O2', '--salida', 'no.pdf'])
+    expect([codigo, errores]).toEqual([
+      1,
+      expect.stringMatching(/^Pedido-O2 {2}no es el código ni la referencia de ninguna guía suya\nNo se descargó/),
+    ])
+  })
+
   it('leaves cancelled guides out with a notice, before anything is drawn', async () => {
     const { api } = cli.comercio
     const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, buildGuia) })

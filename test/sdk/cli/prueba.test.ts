@@ -127,6 +127,7 @@ describe('guias prueba', () => {
 
   it.each([
     [['../../etc'], 'no es el código de una guía'],
+    [['Pedido-7'], '«Pedido-7» no es el código de una guía. Si es su número de pedido, guias ver dice el código.'],
     [['7K3M9QX2A1B4', '--claves', 'x.json'], '--claves va con --verificar'],
     [[], 'Falta el código'],
   ])('refuses %j', async (args, dice) => {

@@ -76,6 +76,20 @@ describe('@guias/sdk/hoja', () => {
     expect(filas.map(guiaDeFila)).toEqual([{ [campo]: 'x', municipio: 'Mixco' }])
   })
 
+  it.each(['14.63077, -90.60711', '(14.63077 -90.60711)', '14,63077; −90,60711', '14,63077, -90,60711'])(
+    'takes coordinates in a column of links for the place: %s',
+    async (point) => {
+      const place = { lat: 14.63077, lng: -90.60711 }
+      const { rows } = await leer(utf8(`Ubicación;recogida.maps_url;Municipio\n"${point}";"${point}";Mixco\n`))
+      expect(rows.map(guiaDeFila)).toEqual([{ ...place, municipio: 'Mixco', recogida: place }])
+    },
+  )
+
+  it('leaves coordinates beside columns of coordinates, and other texts, for the service to refuse', async () => {
+    const { rows } = await leer(utf8('Latitud;Longitud;Mapa\n14.6;-90.6;14.7, -90.7\n;;14, -90\n;;14.6, -90.6, 17\n'))
+    expect(rows.map((row) => guiaDeFila(row).maps_url)).toEqual(['14.7, -90.7', '14, -90', '14.6, -90.6, 17'])
+  })
+
   it('has a column for each option of a guide', () => {
     const columnas = COLUMNAS.filter((una) => una !== 'pais').map(optionNameOf)
     expect(columnas.sort()).toEqual(Object.keys(GUIA_OPTIONS).sort())
@@ -121,6 +135,11 @@ describe('quotes in a wrong place', () => {
     ['opened in one row, closed in the next', [row(1, '"1a'), row(2, '2a"'), row(3)], 2],
     ['opened in the last column', [`${row(1)}"junto`, row(2), row(3), `${row(4)}a la casa"`], 2],
     ['opened before the telephone, closed in the next row', ['"E1,55512341,G,M,D,x', 'E2",55512342,G,M,D,x'], 2],
+    ['closed in another column than opened', ['E1,55512341,G,M,"D,x', 'E2,55512342,G,M,D,x"', row(3)], 2],
+    ['closed before the column where they open', ['E1,55512341,G,M,"D,x', 'E2,55512342,G,M",D,x', row(3)], 2],
+    ['closed before the telephone of the next row', ['E1,55512341,G,M,"D,x', 'E2",55512342,G,M,D,x', row(3)], 2],
+    ['around rows with telephones of any writing', [row(1, '"1a'), 'E2,tel:5551 2342 / 43,G,M,2a",', row(3)], 2],
+    ['around a row without a telephone', [row(1, '"1a'), 'E2,,G,M,2a",', row(3)], 2],
     ['a text after them', [row(1), row(2, '"2a avenida" zona 1')], 3],
     ['a separator in a text that they begin within', [row(1, 'x "2a, zona 1"')], 2],
     ['a line end in a text that they begin within', [row(1), `E2,5551,G,M,x "2a\nzona 1",`], 3],
@@ -159,7 +178,12 @@ describe('damage by a spreadsheet', () => {
     ['Pedido', '5-may', /fecha/],
     ['Pedido', 'Mar-24', /fecha/],
     ['Pedido', '1999-05-12 00:00:00', /fecha/],
+    ['Pedido', '1.23457E12', /número abreviado/],
+    ['Pedido', '12.05.1999', /fecha/],
+    ['Pedido', 'miércoles, 12 de mayo de 1999', /fecha/],
+    ['Pedido', '10:30:00', /hora/],
     ['Pedido', '#REF!', /«#REF!», un error/],
+    ['Pedido', 'Cargando...', /«Cargando...», un error/],
     ['Pedido', '#¡REF!', /error/],
     ['Nombre', '#N/A', /error/],
     ['Nombre', '#N/D', /error/],
@@ -167,6 +191,11 @@ describe('damage by a spreadsheet', () => {
     ['Dirección', '#DIV/0!', /error/],
     ['Dirección', '#########', /error/],
     ['Notas', 'Err:502', /error/],
+    ['Nombre', 'JosÃ© NÃºÃ±ez', /otra codificación/],
+    ['Nombre', 'MARÃ\u008dA Ã‘ANDÃš', /otra codificación/],
+    ['Notas', 'Â¿Casa 3Âª?', /otra codificación/],
+    ['Dirección', '5a avenida, N\ufffd\ufffdez', /otra codificación/],
+    ['Nombre', '?? ???', /otra codificación/],
     ['Notas', '=A2&" "&B2', /fórmula/],
     ['Nombre', '=HYPERLINK("http://a.example")', /fórmula/],
     ['Nombre', '@SUM(A1)', /fórmula/],
@@ -183,9 +212,22 @@ describe('damage by a spreadsheet', () => {
   })
 
   it.each([
-    ...['E1', '12E4', '1234E-5', 'MAR-24', 'A-5-may', '12-05-1001', '2026-001', '#45', '1001.5', 'NOV-1001'].map(
-      (valor) => ['Pedido', valor] as const,
-    ),
+    ...[
+      'E1',
+      '12E4',
+      '1E12',
+      '12.5.101',
+      '5 de mayo',
+      '1234E-5',
+      'MAR-24',
+      'A-5-may',
+      '12-05-1001',
+      '2026-001',
+      '#45',
+      '1001.5',
+      'NOV-1001',
+    ].map((valor) => ['Pedido', valor] as const),
+    ...['São Paulo', 'SÃO PAULO', '¿?', '?', 'PÂTÉ'].map((valor) => ['Nombre', valor] as const),
     ...['#5', '3-21', '5a avenida 3-21', '- Portón (verde)', '¡N/A!', '=)'].map((v) => ['Dirección', v] as const),
     ...['5551.2345', '5551 2345', '+50255512345', '3148.0000'].map((valor) => ['Teléfono', valor] as const),
     ...['12/05/0026', '5-may'].map((valor) => ['Notas', valor] as const),

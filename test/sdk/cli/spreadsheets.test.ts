@@ -234,6 +234,21 @@ describe('guias lote, of a file with a fault', () => {
     expect((await api.guias.listar()).datos).toEqual([])
   })
 
+  it('tells each kind of damage of one column with its rows', async () => {
+    const damages = ['1.2E+12', '#REF!', '#N/D', '5-may', '1001.0', '=A1', '#REF!', 'K-0', 'K-0', '1.3E+12']
+    const rows = damages.map((reference) => order(reference)).join('\n')
+    const { errores } = await guias(['lote', await escribir('kinds.csv', `${TABLE}\n${rows}\n`), ...RECOGIDA_ARGS])
+    const told = errores.split('\n').filter((line) => line.startsWith('Falla'))
+    expect(
+      told.map((line) =>
+        line
+          .match(/fila (\d+): |\(filas (.*)\)/)
+          ?.slice(1)
+          .find(Boolean),
+      ),
+    ).toEqual(['2, 11', '3, 8', '4', '5', '6', '7', '10'])
+  })
+
   it('writes a row with too many fields into the results, and creates the others', async () => {
     const [one, other] = [createRef(), createRef()]
     const archivo = await escribir('larga.csv', `${TABLE}\n${order(one)}\n${order(`${other},zona 1`)}\n`)

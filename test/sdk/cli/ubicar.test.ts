@@ -23,6 +23,17 @@ describe('guias ubicar', () => {
     expect(await ubicacionDe(otra)).toMatchObject({ estado: 'confirmada', lat: 14.7189, referencia: 'Esquina' })
   })
 
+  it('takes references in the place of codes', async () => {
+    const references = ['Pedido-O7', 'Pedido-07']
+    const [una, otra] = await Promise.all(references.map((external_ref) => crear({ external_ref })))
+    const dada = await guias(['ubicar', references[0]!, '--lat', '14.7189', '--lng', '-90.6442'])
+    expect(dada).toEqual({ codigo: 0, output: `${una}  ubicación confirmada  14.7189, -90.6442\n`, errores: '' })
+    const tabla = `guia,lat,lng\n${references[0]},14.72,-90.64\n${references[1]},14.73,-90.65\n`
+    const varias = await guias(['ubicar', '--archivo', await escribir('referencias.csv', tabla)])
+    expect([varias.codigo, varias.errores]).toEqual([0, '2 ubicadas, 0 no.\n'])
+    expect([(await ubicacionDe(una!)).lat, (await ubicacionDe(otra!)).lat]).toEqual([14.72, 14.73])
+  })
+
   it('confirms the points that the warnings suggest, and leaves the other guides as they are', async () => {
     const sinSigno = await crear({ lat: 14.7189, lng: 90.6442 })
     const [bien, sinLugar] = [await crear({ lat: 14.7189, lng: -90.6442 }), await crear()]
